@@ -1,6 +1,6 @@
 //! README and docs match the binary: every command that they name, and every code of a finding.
 
-use crate::setting::text;
+use crate::setting::{Place, text};
 use analysis::findings::{CODES, Code, FindingKind, Severity, Stamp};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -158,4 +158,31 @@ fn row(code: &Code) -> String {
     let kinds: Vec<String> = code.kinds.iter().map(of_kind).collect();
     let mark = if code.acceptable { "" } else { " *" };
     format!("| `{}`{mark} | {} | {} | {} |\n", code.name, code.meaning, code.limit, kinds.join("<br>"))
+}
+
+/// With the library that the page names, from Python's index.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn the_percentile_that_the_docs_compute_in_python_is_that_of_the_report() {
+    let place = Place::new(&read(&root().join("studies/quickstart.toml")));
+    let run = place.bakeoff(&["run", "study.toml", "--rehearse"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let page = read(&root().join("docs/formats.md"));
+    let snippet = page.split("```python\n").find(|part| part.starts_with("import math")).expect("the snippet");
+    let snippet = snippet.split("```").next().expect("its end").replace("8_000:", "3_000:");
+    let python = place.folder.path().join("python/bin/python3");
+    let of_system = |program: &Path, arguments: &[&str]| {
+        let ended = Command::new(program).args(arguments).current_dir(place.run_folder().join("trials/0001")).output();
+        let ended = ended.expect("Python, with its venv");
+        assert!(ended.status.success(), "{}{}", text(&ended.stdout), text(&ended.stderr));
+        text(&ended.stdout)
+    };
+    of_system(Path::new("python3"), &["-m", "venv", &place.folder.path().join("python").to_string_lossy()]);
+    of_system(&python, &["-m", "pip", "install", "--quiet", "hdrhistogram"]);
+    let computed = of_system(&python, &["-c", &snippet]);
+    let observations = read(&place.run_folder().join("observations.csv"));
+    let ours = observations.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let mut ours = ours.filter(|cells| cells.get(1) == Some(&"1") && cells.contains(&"response.p99/new-order"));
+    let value = ours.next().and_then(|cells| cells.get(7).copied()).expect("the p99 of the first trial");
+    assert_eq!(computed, format!("{value} µs\n"));
 }

@@ -1,7 +1,7 @@
 //! Audits of durability with a known outcome: settings that are honest, and settings that lose what they acknowledge.
 
 use crate::leftovers::Leftovers;
-use crate::running::Running;
+use crate::running::{Running, a_moment, command_line, send};
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
 use record::durability::{Durability, Fault, RebuiltCut};
@@ -259,6 +259,37 @@ fn an_audit_that_is_killed_leaves_nothing_and_goes_on() {
     assert_eq!(all.iter().map(|one| one.contender.as_str()).collect::<Vec<_>>(), ["first", "second"]);
     all.iter().for_each(is_kept);
     leftovers.none();
+}
+
+/// The second contender is audited all the same.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn an_audit_whose_disk_dies_has_failed() {
+    if !can_be_audited() {
+        return;
+    }
+    let keys = native("profile = \"durable\"");
+    let place = Place::new(&study_of("sqlite", &[("first", &keys), ("second", &keys)]));
+    let mut running = Running::begin(&place, arguments(&place));
+    running.until("record:");
+    let deadline = Instant::now() + STEP_LIMIT;
+    let disk = loop {
+        let mut descendants = running.descendants().into_iter();
+        if let Some(disk) = descendants.find(|process| command_line(*process).split('\0').nth(1) == Some("disk")) {
+            break disk;
+        }
+        assert!(Instant::now() < deadline, "there was no disk");
+        a_moment();
+    };
+    send(disk, Signal::KILL);
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    let all = place.record().durability;
+    let first = of(&all, "first");
+    assert!(first.failed, "{first:?}");
+    assert!(first.not_audited.as_ref().is_some_and(|why| why.starts_with("the audit failed: ")), "{first:?}");
+    is_kept(of(&all, "second"));
+    assert!(told.contains("first could not be audited: the audit failed"), "{told}");
 }
 
 /// A killed audit gets this far within this time.
