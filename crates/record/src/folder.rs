@@ -19,6 +19,7 @@ use crate::seals;
 use crate::trial::TrialRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -136,9 +137,13 @@ impl RunFolder {
         }
     }
 
-    /// Replaces the plan with one that has grown.
+    /// Replaces what has grown of the plan. Trials have seen the rest as it is, which another version may write otherwise.
     pub fn replace_plan(&self, plan: &Plan) -> Result<(), RecordError> {
-        self.write_json("plan.json", plan).map(drop)
+        let path = self.path.join("plan.json");
+        let mut kept: Map<String, Value> = read_json(&path)?;
+        let grown: Map<String, Value> = parsed(&path, &to_json(&path, plan)?)?;
+        kept.extend(grown.into_iter().filter(|(key, _)| seals::GROWING.contains(&key.as_str())));
+        self.write_json("plan.json", &kept).map(drop)
     }
 
     pub fn write_host(&self, host: &Facts) -> Result<(), RecordError> {

@@ -7,7 +7,7 @@ use crate::bounds;
 use crate::error::{RecordError, failing};
 use crate::trial::TrialRecord;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Component, Path};
@@ -24,7 +24,7 @@ const TO_RUN: &str = "../../";
 const PLAN: &str = "plan.json";
 const OF_RUN: [&str; 3] = ["study.toml", "host.json", PLAN];
 /// Keys of a plan that change when its run adds blocks.
-const GROWING: [&str; 3] = ["blocks", "trials", "precision"];
+pub(crate) const GROWING: [&str; 3] = ["blocks", "trials", "precision"];
 
 /// The record's text, with the hashes of the files that are in its folder.
 pub fn sealed(
@@ -67,15 +67,14 @@ fn hash_of_run(run: &Path, name: &str) -> io::Result<String> {
     Ok(hash(&serde_json::to_vec(&plan)?))
 }
 
-/// The files of the run that are as no trial has seen them, one sentence each. A later program may have rewritten the plan of a run that
-/// went on, so its first trials have seen another.
+/// The files of the run that are as no trial has seen them, one sentence each.
 pub fn changed_in_run<'a>(run: &Path, trials: &(impl Iterator<Item = &'a Seals> + Clone)) -> Vec<String> {
-    let is_changed = |name: &&&str| {
-        let sealed = trials.clone().filter_map(|files| files.get(&format!("{TO_RUN}{name}")));
-        let found = hash_of_run(run, name).ok();
-        sealed.clone().next().is_some() && !sealed.into_iter().any(|sealed| found.as_ref() == Some(sealed))
+    let of = |name: &&str| {
+        let sealed: BTreeSet<_> = trials.clone().filter_map(|files| files.get(&format!("{TO_RUN}{name}"))).collect();
+        (!sealed.is_empty())
+            .then(|| told(&format!("{name} of the run"), hash_of_run(run, name), |found| sealed.contains(found)))?
     };
-    OF_RUN.iter().filter(is_changed).map(|name| format!("{name} of the run was changed after the trial")).collect()
+    OF_RUN.iter().filter_map(of).collect()
 }
 
 /// The files that are not as they were when the trial was complete, one sentence each; none in a record without hashes.
@@ -92,13 +91,17 @@ pub fn broken(folder: &Path, files: &Seals) -> Vec<String> {
         } else {
             bounds::open(&path, bounds::SERIES_BYTES).and_then(hash_of)
         };
-        match found {
-            Ok(found) => (found != *sealed).then(|| format!("{name} was changed after the trial")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{name} is missing")),
-            Err(error) => Some(format!("{name} cannot be read: {error}")),
-        }
+        told(name, found, |found| found == sealed)
     };
     files.iter().filter(|(name, _)| !is_of_run(name)).filter_map(of).collect()
+}
+
+fn told(name: &str, found: io::Result<String>, is_right: impl Fn(&String) -> bool) -> Option<String> {
+    match found {
+        Ok(found) => (!is_right(&found)).then(|| format!("{name} was changed after the trial")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{name} is missing")),
+        Err(error) => Some(format!("{name} cannot be read: {error}")),
+    }
 }
 
 fn hash(bytes: &[u8]) -> String {
@@ -203,7 +206,7 @@ mod tests {
             write(file, "swapped");
             assert_eq!(changed(&[&first]), [format!("{file} of the run was changed after the trial")]);
             fs::remove_file(run.join(file)).unwrap();
-            assert_eq!(changed(&[&first]).len(), 1, "{file} is missing");
+            assert_eq!(changed(&[&first]), [format!("{file} of the run is missing")]);
             write(file, good);
         }
         plan(2, 2);

@@ -19,7 +19,7 @@ const BUDGETS: &[(&str, usize)] = &[
     ("images", 2_060),
     ("machines", 2_720),
     ("platforms", 11_300),
-    ("record", 5_240),
+    ("record", 5_250),
     ("report", 7_220),
     ("settings", 640),
     ("study", 3_610),

@@ -28,7 +28,7 @@ pub fn of_run(run: &Path) -> Option<String> {
     let mut hash = Sha256::new();
     hash.update(BUILD.as_ref()?);
     hash.update(run.file_name()?.as_bytes());
-    for name in ["plan.json", "host.json"] {
+    for name in ["study.toml", "plan.json", "host.json"] {
         let of_file = fs::metadata(run.join(name)).map(|metadata| told(&metadata));
         hash.update(format!("{name} {}\n", of_file.unwrap_or_else(|error| error.kind().to_string())));
     }
