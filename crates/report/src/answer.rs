@@ -66,7 +66,7 @@ fn scope(one: &Answered) -> String {
         |share| format!("Other processes and the hypervisor below this host had {share} of its CPU time meanwhile.");
     let others = one.others.map(|share| had(format::share(share, 0)));
     let without = one.is_without_checkpoints.then(|| "No checkpoint began in any measured window.".to_owned());
-    let accepted = (!one.accepted.is_empty()).then(|| format!("The study accepts {}.", format::listed(&one.accepted)));
+    let accepted = (!one.accepted.is_empty()).then(|| format!("Accepted: {}.", format::listed(&one.accepted)));
     joined([others, without, accepted].into_iter().flatten(), " ")
 }
 

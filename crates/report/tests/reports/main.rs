@@ -223,7 +223,7 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let mut accepted = run.clone();
     accepted.plan.accept.insert("vm-emulated".to_owned(), "it is what we ask".to_owned());
     let told = &report::answer::sentences(&analyse(&accepted))[0];
-    assert!(told.ends_with(" The CPU of kvm was emulated in software. The study accepts vm-emulated."), "{told}");
+    assert!(told.ends_with(" The CPU of kvm was emulated in software. Accepted: vm-emulated."), "{told}");
     let mut both = run.clone();
     let emulated =
         both.trials.iter().find(|trial| trial.record.cell == 1).and_then(|trial| trial.record.machine.clone());
