@@ -20,7 +20,7 @@ pub struct PublishedFigures {
     /// What cannot be compared, and why; a sentence each.
     #[serde(default)]
     pub not_compared: Vec<String>,
-    #[serde(alias = "table")]
+    #[serde(rename(deserialize = "table"), alias = "tables")]
     pub tables: Vec<PublishedTable>,
 }
 
