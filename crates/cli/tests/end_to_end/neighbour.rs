@@ -1,7 +1,7 @@
 //! A machine that comes and goes beside another one.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{Place, end_of, has_qemu, missing, text, was_starved};
+use crate::setting::{Place, counts_or_was_starved, end_of, has_qemu, missing, text};
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, Outcome};
 use serde_json::Value;
@@ -61,9 +61,8 @@ fn a_burst_is_split_as_it_was_recorded_and_an_idle_machine_held_against_one_at_w
     let all_completed = run.trials.iter().all(|trial| trial.record.outcome == Outcome::Completed);
     assert_eq!(output.status.code(), end_of(all_completed), "{}", text(&output.stderr));
     if !all_completed {
-        let is_excused =
-            |trial: &StoredTrial| trial.record.outcome == Outcome::Completed || was_starved(&trial.record.outcome);
-        assert!(run.trials.iter().all(is_excused), "{}", text(&output.stderr));
+        let are_excused = run.trials.iter().all(|trial| counts_or_was_starved(&trial.record.outcome));
+        assert!(are_excused, "{}", text(&output.stderr));
         return;
     }
     let (burst, idle) = (of(&run, "burst"), of(&run, "idle"));

@@ -201,8 +201,18 @@ pub fn end_of(all_completed: bool) -> Option<i32> {
 
 /// Whether a trial is no measurement because this host, busy with other tests, gave it no CPU in time.
 pub fn was_starved(outcome: &Outcome) -> bool {
-    let reasons = ["the load generator stood still", "the rate was missed"];
+    // Within a second, of which most windows of tests have one, even a first transaction may not end.
+    let reasons = [
+        "the load generator stood still",
+        "the rate was missed",
+        "no transaction was committed in the measured window",
+    ];
     matches!(outcome, Outcome::Invalid { why } if reasons.iter().any(|reason| why.contains(reason)))
+}
+
+/// Whether a trial counts, or is no measurement for that reason only.
+pub fn counts_or_was_starved(outcome: &Outcome) -> bool {
+    *outcome == Outcome::Completed || was_starved(outcome)
 }
 
 pub fn text(bytes: &[u8]) -> String {

@@ -1,11 +1,10 @@
 //! Trials of several machines side by side.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text, was_starved};
+use crate::setting::{NOT_USABLE, Place, counts_or_was_starved, has_qemu, missing, text};
 use record::facts::Fact;
 use record::rotation::Rotation;
 use record::run::StoredTrial;
-use record::trial::Outcome;
 use std::collections::BTreeSet;
 
 /// `count` machines with one vCPU each, possibly more than this host has CPUs.
@@ -24,12 +23,11 @@ fn runs(study: &str) -> Place {
 
 /// Each machine has a complete record and did its own work.
 fn each_is_whole(trial: &StoredTrial, count: usize) {
-    let counts = |outcome: &Outcome| *outcome == Outcome::Completed || was_starved(outcome);
-    assert!(counts(&trial.record.outcome), "{:?}", trial.record.outcome);
+    assert!(counts_or_was_starved(&trial.record.outcome), "{:?}", trial.record.outcome);
     assert_eq!(trial.machines.len(), count);
     let mut done = BTreeSet::new();
     for machine in &trial.machines {
-        assert!(counts(&machine.record.outcome), "{:?}", machine.record.outcome);
+        assert!(counts_or_was_starved(&machine.record.outcome), "{:?}", machine.record.outcome);
         assert!(machine.findings.len() >= 12, "only {} data checks", machine.findings.len());
         assert!(machine.findings.iter().all(|finding| !finding.is_violated()), "{:?}", machine.findings);
         assert_eq!(machine.telemetry.len(), 2);

@@ -3,7 +3,7 @@
 use super::{for_a_while, named};
 use crate::running::{Running, send};
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{NOT_USABLE, Place, end_of, has_qemu, missing, text, was_starved};
+use crate::setting::{NOT_USABLE, Place, counts_or_was_starved, end_of, has_qemu, missing, text, was_starved};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
 use record::trial::Outcome;
@@ -177,8 +177,7 @@ fn a_program_that_is_replaced_meanwhile_changes_nothing() {
     let (code, told) = running.end();
     let outcomes: Vec<Outcome> = place.record().trials.into_iter().map(|trial| trial.record.outcome).collect();
     assert_eq!(code, end_of(!outcomes.iter().any(was_starved)), "{told}");
-    let counts = |outcome: &&Outcome| **outcome == Outcome::Completed || was_starved(outcome);
-    assert_eq!(outcomes.iter().filter(counts).count(), 2, "{told}");
+    assert_eq!(outcomes.iter().filter(|outcome| counts_or_was_starved(outcome)).count(), 2, "{told}");
 }
 
 fn change_a_price(cache: &Path) {
