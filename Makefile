@@ -9,7 +9,7 @@ bakeoff = $(CARGO_TARGET_DIR)/x86_64-unknown-linux-gnu/release/bakeoff
 help:
 	@echo "make quickstart   install what is missing, build, and compare native with a VM in a few minutes"
 	@echo "make build        build $(bakeoff)"
-	@echo "make test         run the default tests; REQUIRE=postgres,mariadb,qemu,libvirt,oci,ssh,nats,slurm,vcsim,root,fuse makes a skipped test a failure"
+	@echo "make test         run the default tests; REQUIRE=postgres,mariadb,qemu,libvirt,oci,ssh,nats,slurm,vcsim,root,fuse,python makes a skipped test a failure"
 	@echo "make lint         formatting, tidy and clippy"
 	@echo "make dist         pack the release binary: an archive, a Debian package and their checksums"
 	@echo "make packages     install the Debian packages needed for running (test-packages: for testing too)"

@@ -274,9 +274,13 @@ fn an_audit_whose_disk_dies_has_failed() {
     running.until("record:");
     let deadline = Instant::now() + STEP_LIMIT;
     let disk = loop {
-        let mut descendants = running.descendants().into_iter();
-        if let Some(disk) = descendants.find(|process| command_line(*process).split('\0').nth(1) == Some("disk")) {
-            break disk;
+        let all: Vec<(u32, String)> =
+            running.descendants().into_iter().map(|process| (process, command_line(process))).collect();
+        let is = |line: &str, word: &str| line.split('\0').nth(1) == Some(word);
+        // Before there is an agent on it, nothing could be mounted, and the audit is one that cannot be made.
+        let has_agent = all.iter().any(|(_, line)| is(line, "agent"));
+        if let Some((disk, _)) = all.iter().find(|(_, line)| has_agent && is(line, "disk")) {
+            break *disk;
         }
         assert!(Instant::now() < deadline, "there was no disk");
         a_moment();
