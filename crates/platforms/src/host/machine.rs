@@ -101,7 +101,6 @@ impl Machine for RemoteMachine {
         self.address.map(|address| (address, port).into())
     }
 
-    /// This host sees nothing of it.
     fn console(&self) -> String {
         self.stderr.text()
     }
