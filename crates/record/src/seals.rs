@@ -71,8 +71,9 @@ fn hash_of_run(run: &Path, name: &str) -> io::Result<String> {
 pub fn changed_in_run<'a>(run: &Path, trials: &(impl Iterator<Item = &'a Seals> + Clone)) -> Vec<String> {
     let of = |name: &&str| {
         let sealed: BTreeSet<_> = trials.clone().filter_map(|files| files.get(&format!("{TO_RUN}{name}"))).collect();
-        (!sealed.is_empty())
-            .then(|| told(&format!("{name} of the run"), hash_of_run(run, name), |found| sealed.contains(found)))?
+        (!sealed.is_empty()).then(|| {
+            why_broken(&format!("{name} of the run"), hash_of_run(run, name), |found| sealed.contains(found))
+        })?
     };
     OF_RUN.iter().filter_map(of).collect()
 }
@@ -91,12 +92,12 @@ pub fn broken(folder: &Path, files: &Seals) -> Vec<String> {
         } else {
             bounds::open(&path, bounds::SERIES_BYTES).and_then(hash_of)
         };
-        told(name, found, |found| found == sealed)
+        why_broken(name, found, |found| found == sealed)
     };
     files.iter().filter(|(name, _)| !is_of_run(name)).filter_map(of).collect()
 }
 
-fn told(name: &str, found: io::Result<String>, is_right: impl Fn(&String) -> bool) -> Option<String> {
+fn why_broken(name: &str, found: io::Result<String>, is_right: impl Fn(&String) -> bool) -> Option<String> {
     match found {
         Ok(found) => (!is_right(&found)).then(|| format!("{name} was changed after the trial")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{name} is missing")),

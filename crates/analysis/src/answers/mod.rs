@@ -55,7 +55,7 @@ pub struct Answered {
     pub others: Option<f64>,
     /// Whether no checkpoint began in any window of both sides. That is scope, too.
     pub is_without_checkpoints: bool,
-    /// The kinds of findings about these trials that the study accepts, and that would count otherwise.
+    /// The kinds of findings about these trials that are accepted and would count otherwise.
     pub accepted: Vec<&'static str>,
 }
 

@@ -206,9 +206,9 @@ fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
     assert_eq!(stamps(&analysis), [Stamp::WithCare], "its code decides where readings are missing");
 }
 
-/// The reader of the answer need not have read the study.
+/// An answer may be read without the study.
 #[test]
-fn what_the_study_accepts_is_the_scope_of_its_answer() {
+fn what_is_accepted_is_the_scope_of_an_answer() {
     let accepted = |name| Finding { accepted: Some("known".to_owned()), ..Finding::new(What::WindowTooShort).of(name) };
     let answered = all(&with(vec![accepted("native"), accepted("kvm"), accepted("another")])).remove(0);
     assert_eq!((answered.stamp, answered.accepted), (Stamp::Usable, vec!["window-too-short"]));

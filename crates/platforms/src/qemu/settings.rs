@@ -78,7 +78,7 @@ pub struct DiskSettings {
     pub adapter: Adapter,
     pub cache: DiskCache,
     pub aio: Aio,
-    /// Only libvirt's domains have another.
+    /// The platform qemu has no key for it.
     #[serde(default)]
     pub discard: Discard,
     pub iothread: bool,
