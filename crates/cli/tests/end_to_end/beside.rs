@@ -60,9 +60,9 @@ fn the_second_run_of_a_host_waits_for_the_first_and_says_so() {
     first.strike(Signal::KILL);
     first.end();
     let (code, told) = second.end();
-    let outcome = &behind.record().trials[0].record.outcome;
-    assert!(counts_or_was_starved(outcome), "{outcome:?}");
-    assert_eq!(code, end_of(*outcome == Outcome::Completed), "{told}");
+    let record = &behind.record().trials[0].record;
+    assert!(counts_or_was_starved(record), "{:?}", record.outcome);
+    assert_eq!(code, end_of(record.outcome == Outcome::Completed), "{told}");
     let events = read_events(&behind.run_folder().join("events.jsonl")).unwrap();
     let waited = |event: &Event| matches!(event, Event::Warning { text } if text.starts_with("waited "));
     assert!(events.iter().any(|stamped| waited(&stamped.event)), "{events:?}");

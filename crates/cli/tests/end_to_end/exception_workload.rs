@@ -1,6 +1,6 @@
 //! A machine with its own workload beside a measured one: each is loaded, driven and checked with its own workload.
 
-use crate::runs::{ORDERS, small};
+use crate::runs::{ORDERS, small, with_time};
 use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::check::{CheckResult, Moment};
 use record::run::StoredTrial;
@@ -15,7 +15,7 @@ const LOOKUPS: &str = "{ kind = \"sysbench-oltp\", table_size = 2000 }";
 fn beside(engine: &str, memory: &str, own_workload: &str) -> String {
     let exception = format!("exception = {{ number = 1, clients = 3, workload = {own_workload} }}");
     let machine = format!("count = 2\noversubscribe = true\nvcpus = 1\n{exception}");
-    small(engine, memory, "").replace("vcpus = 1", &machine)
+    with_time(&small(engine, memory, "")).replace("vcpus = 1", &machine)
 }
 
 /// Names of the workloads that were checked at this moment.

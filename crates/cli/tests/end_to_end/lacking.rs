@@ -1,7 +1,7 @@
 //! Hosts that lack something: a tool, a network, room. There is a clear message, exit code 3, nothing half made, and
 //! the run continues once the thing is there.
 
-use crate::runs::{ORDERS, small, study};
+use crate::runs::{ORDERS, small, study, with_time};
 use crate::setting::{NOT_USABLE, Place, cache, can_mount, counts_or_was_starved, has_qemu, missing, text};
 use record::trial::Outcome;
 use std::path::Path;
@@ -118,7 +118,7 @@ fn contenders_whose_platform_is_missing_are_skipped_if_that_is_asked_for() {
     for trial in trials {
         let expected = match trial.record.contender.as_str() {
             "native" => {
-                assert!(counts_or_was_starved(&trial.record.outcome), "{:?}", trial.record.outcome);
+                assert!(counts_or_was_starved(&trial.record), "{:?}", trial.record.outcome);
                 continue;
             }
             "crun" => "crun is not installed (on Debian: apt-get install crun)",
@@ -289,7 +289,7 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&small("sqlite", "512MiB", ""));
+    let place = Place::new(&with_time(&small("sqlite", "512MiB", "")));
     let output = apart(&place, FULL_RUNS, &[]);
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
     assert_eq!(

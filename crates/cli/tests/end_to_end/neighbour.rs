@@ -61,7 +61,7 @@ fn a_burst_is_split_as_it_was_recorded_and_an_idle_machine_held_against_one_at_w
     let all_completed = run.trials.iter().all(|trial| trial.record.outcome == Outcome::Completed);
     assert_eq!(output.status.code(), end_of(all_completed), "{}", text(&output.stderr));
     if !all_completed {
-        let are_excused = run.trials.iter().all(|trial| counts_or_was_starved(&trial.record.outcome));
+        let are_excused = run.trials.iter().all(|trial| counts_or_was_starved(&trial.record));
         assert!(are_excused, "{}", text(&output.stderr));
         return;
     }

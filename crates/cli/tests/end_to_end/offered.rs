@@ -1,7 +1,7 @@
 //! Every way to offer work, end to end: climbing to the peak, terminals that share sessions, arrivals that overload a database.
 
 use crate::runs::study;
-use crate::setting::{Place, has_qemu, missing, text};
+use crate::setting::{Place, counts_or_was_starved, has_qemu, missing, text};
 use record::run::StoredTrial;
 use record::trial::{Outcome, Pacing};
 
@@ -18,7 +18,7 @@ set = { "load.arrivals" = "90000/s", "load.process" = "uniform" }
 "#;
 
 fn sound(trial: &StoredTrial) {
-    assert_eq!(trial.record.outcome, Outcome::Completed);
+    assert!(counts_or_was_starved(&trial.record), "{:?}", trial.record.outcome);
     agreeing(trial);
 }
 

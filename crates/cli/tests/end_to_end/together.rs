@@ -23,11 +23,11 @@ fn runs(study: &str) -> Place {
 
 /// Each machine has a complete record and did its own work.
 fn each_is_whole(trial: &StoredTrial, count: usize) {
-    assert!(counts_or_was_starved(&trial.record.outcome), "{:?}", trial.record.outcome);
+    assert!(counts_or_was_starved(&trial.record), "{:?}", trial.record.outcome);
     assert_eq!(trial.machines.len(), count);
     let mut done = BTreeSet::new();
     for machine in &trial.machines {
-        assert!(counts_or_was_starved(&machine.record.outcome), "{:?}", machine.record.outcome);
+        assert!(counts_or_was_starved(&machine.record), "{:?}", machine.record.outcome);
         assert!(machine.findings.len() >= 12, "only {} data checks", machine.findings.len());
         assert!(machine.findings.iter().all(|finding| !finding.is_violated()), "{:?}", machine.findings);
         assert_eq!(machine.telemetry.len(), 2);

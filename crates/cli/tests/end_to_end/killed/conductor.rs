@@ -3,7 +3,7 @@
 use super::{NATIVE, TCG, all_have_results, side_by_side};
 use crate::leftovers::Leftovers;
 use crate::running::Running;
-use crate::runs::small;
+use crate::runs::{small, with_time};
 use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::trial::Outcome;
 use rustix::process::Signal;
@@ -100,7 +100,8 @@ fn a_killed_run_leaves_no_server_and_the_next_start_removes_the_rest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::apart(&small("postgres", "512MiB", "").replace("blocks = 1", "blocks = 2"), "postgres");
+    let place =
+        Place::apart(&with_time(&small("postgres", "512MiB", "")).replace("blocks = 1", "blocks = 2"), "postgres");
     killed_at(&place, "trial 2/2, block 2, native: measure");
     let before = complete(&place);
     let output = place.bakeoff(&["run", "study.toml", "--resume"]);

@@ -156,7 +156,7 @@ fn a_guest_that_never_boots_fails_its_trial_with_its_last_words_and_the_run_goes
     assert!(told.contains("its console says: Kernel panic"), "{told}");
     let run = place.record();
     let of = |name: &str| run.trials.iter().map(|trial| &trial.record).find(|record| record.contender == name).unwrap();
-    assert!(counts_or_was_starved(&of("native").outcome), "{told}");
+    assert!(counts_or_was_starved(of("native")), "{told}");
     let Outcome::Failed { phase, why } = &of("broken").outcome else { panic!("{:?}", of("broken").outcome) };
     assert_eq!(phase, "boot");
     assert!(why.contains("Attempted to kill init"), "{why}");
