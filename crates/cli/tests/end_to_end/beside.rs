@@ -2,7 +2,8 @@
 
 use crate::running::Running;
 use crate::runs::small;
-use crate::setting::{NOT_USABLE, Place, counts_or_was_starved, end_of, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, end_of, has_qemu, missing, text};
+use crate::starved::counts_or_was_starved;
 use record::event::Event;
 use record::event_log::read_events;
 use record::trial::Outcome;

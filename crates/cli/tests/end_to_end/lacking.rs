@@ -2,7 +2,8 @@
 //! the run continues once the thing is there.
 
 use crate::runs::{ORDERS, small, study, with_time};
-use crate::setting::{NOT_USABLE, Place, cache, can_mount, counts_or_was_starved, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, cache, can_mount, has_qemu, missing, text};
+use crate::starved::counts_or_was_starved;
 use record::trial::Outcome;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -45,6 +45,9 @@ mod setting;
 mod nats_server;
 mod several_hosts;
 mod slurm;
+// The tests of the conductor use it, too.
+#[path = "../../../trial/tests/conductor/starved.rs"]
+mod starved;
 // The tests of platforms use all of it.
 #[allow(dead_code)]
 #[path = "../../../platforms/tests/machines/sshd.rs"]

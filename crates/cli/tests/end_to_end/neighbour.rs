@@ -1,7 +1,8 @@
 //! A machine that comes and goes beside another one.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{Place, counts_or_was_starved, end_of, has_qemu, missing, text};
+use crate::setting::{Place, end_of, has_qemu, missing, text};
+use crate::starved::counts_or_was_starved;
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, Outcome};
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! Every way to offer work, end to end: climbing to the peak, terminals that share sessions, arrivals that overload a database.
 
 use crate::runs::study;
-use crate::setting::{Place, counts_or_was_starved, has_qemu, missing, text};
+use crate::setting::{Place, has_qemu, missing, text};
+use crate::starved::counts_or_was_starved;
 use record::run::StoredTrial;
 use record::trial::{Outcome, Pacing};
 

@@ -1,6 +1,7 @@
 //! Whole runs: what is measured, recorded and reported.
 
-use crate::setting::{Place, counts_or_was_starved, end_of, has_qemu, missing, text, was_starved};
+use crate::setting::{Place, end_of, has_qemu, missing, text};
+use crate::starved::{counts_or_was_starved, was_starved};
 use record::check::Moment;
 use record::looks::Reading;
 use record::run::{Run, StoredTrial};

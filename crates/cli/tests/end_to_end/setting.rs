@@ -2,7 +2,7 @@
 
 use crate::running::{below, send};
 use record::folder::RunFolder;
-use record::trial::{Outcome, TrialRecord};
+use record::trial::Outcome;
 use rustix::process::Signal;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -197,28 +197,6 @@ pub const NOT_USABLE: Option<i32> = Some(12);
 /// How a run ends whose answers are not usable, with or without a trial that is no measurement.
 pub fn end_of(all_completed: bool) -> Option<i32> {
     if all_completed { NOT_USABLE } else { Some(4) }
-}
-
-/// The share of the host's CPU time that others must have had for a trial to count as starved by them.
-const BUSY: f64 = 0.2;
-
-/// Whether a trial is no measurement because this host, busy with other tests, gave it no CPU in time.
-pub fn was_starved(record: &TrialRecord) -> bool {
-    // Machines of a trial have no readings of their host.
-    let others = record.host_state.as_ref().and_then(|state| state.others().known().copied());
-    // Within a second, of which most windows of tests have one, even a first transaction may not end.
-    let reasons = [
-        "the load generator stood still",
-        "the rate was missed",
-        "no transaction was committed in the measured window",
-    ];
-    others.is_none_or(|share| share >= BUSY)
-        && matches!(&record.outcome, Outcome::Invalid { why } if reasons.iter().any(|reason| why.contains(reason)))
-}
-
-/// Whether a trial counts, or is no measurement for that reason only.
-pub fn counts_or_was_starved(record: &TrialRecord) -> bool {
-    record.outcome == Outcome::Completed || was_starved(record)
 }
 
 pub fn text(bytes: &[u8]) -> String {

@@ -1,7 +1,8 @@
 //! Trials of several machines side by side.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{NOT_USABLE, Place, counts_or_was_starved, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
+use crate::starved::counts_or_was_starved;
 use record::facts::Fact;
 use record::rotation::Rotation;
 use record::run::StoredTrial;

@@ -11,4 +11,5 @@ mod existing;
 mod ground;
 mod misbehaving;
 mod several;
+mod starved;
 mod struck;

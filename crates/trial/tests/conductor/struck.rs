@@ -4,6 +4,7 @@
 //! Each row strikes once, and the run goes on. In the end it is complete, and nothing of it is left.
 
 use crate::ground::{Ground, RUN, go_on_in, short};
+use crate::starved::counts_or_was_starved;
 use Victim::{Agents, Conductor, User};
 use record::event::Event;
 use record::folder::{RunFolder, TrialFolder};
@@ -124,12 +125,19 @@ fn each_strikes_an_agent(blows: &[Blow], limits: Limits) -> Ground {
             kill_process(agent, *signal).unwrap();
         }
     });
-    assert_eq!((tallied.failed as usize, tallied.completed), (blows.len(), 1));
+    assert_eq!(tallied.failed as usize, blows.len());
+    counts(&ground.run.trial(tallied.failed + 1));
     for (id, blow) in (1..).zip(blows) {
         fails_by_name(&ground.run.trial(id), blow);
     }
     assert_eq!(ground.left(), Vec::<PathBuf>::new());
     ground
+}
+
+/// The trial counts, however busy this host was.
+fn counts(trial: &TrialFolder) {
+    let record = trial.record().unwrap();
+    assert!(counts_or_was_starved(&record), "{:?}", record.outcome);
 }
 
 /// The reason names a machine that was struck, and the others ended in order.
@@ -163,7 +171,8 @@ fn an_agent_that_is_stopped_in_any_phase_fails_its_trial_by_name() {
     let ground = each_strikes_an_agent(&blows, short());
     // A failure is an answer, until it is asked for again.
     assert_eq!(ground.go_on(false, &mut |_, _| ()), Tallied::default());
-    assert_eq!(ground.go_on(true, &mut |_, _| ()).completed as usize, blows.len());
+    assert_eq!(ground.go_on(true, &mut |_, _| ()).failed, 0);
+    (1..).zip(&blows).for_each(|(id, _)| counts(&ground.run.trial(id)));
     let again = ground.run.trial(1).record().unwrap();
     assert!(again.warnings[0].contains("it was run again"), "{:?}", again.warnings);
     assert_eq!(ground.left(), Vec::<PathBuf>::new());
@@ -188,15 +197,15 @@ fn a_user_who_asks_to_end_gets_it_after_the_trial_or_now_and_the_run_goes_on() {
         });
         let id = u32::try_from(at.min(finishing)).unwrap() + 1;
         assert_eq!((last, tallied.interrupted), (id, true), "{blow:?}");
-        assert_eq!(tallied.completed, u32::from(kept == FINISHED), "{blow:?}");
+        assert_eq!(tallied.completed + tallied.invalid, u32::from(kept == FINISHED), "{blow:?}");
         assert!(ground.run.trial(id).path().join(kept).exists(), "{blow:?}");
         assert_eq!(complete(ground.folder()).len(), (at + 1).min(finishing), "{blow:?}");
         assert!(before.iter().all(|(file, bytes)| std::fs::read(file).unwrap() == *bytes), "{blow:?}");
         before = complete(ground.folder());
         assert_eq!(ground.left(), Vec::<PathBuf>::new(), "{blow:?}");
     }
-    assert_eq!(ground.go_on(false, &mut |_, _| ()).completed, 1);
-    assert_eq!(ground.run.trial(1).record().unwrap().outcome, Outcome::Completed);
+    ground.go_on(false, &mut |_, _| ());
+    (1..).take(finishing + 1).for_each(|id| counts(&ground.run.trial(id)));
 }
 
 /// This crate's example, which is built with its tests.
@@ -223,7 +232,8 @@ fn a_conductor_that_is_killed_in_any_phase_leaves_no_machine_and_another_goes_on
         assert!(trial(folder, 1).is_complete() && !trial(folder, 2).is_complete(), "{phase}");
     }
     let before = complete(folder);
-    assert_eq!(go_on_in(folder, &mut |_, _| ()).completed, 1);
+    go_on_in(folder, &mut |_, _| ());
+    counts(&trial(folder, 2));
     assert!(before.iter().all(|(file, bytes)| std::fs::read(file).unwrap() == *bytes), "a trial was repeated");
     assert_eq!(std::fs::read_dir(folder.join("cache/scratch")).unwrap().count(), 0);
 }

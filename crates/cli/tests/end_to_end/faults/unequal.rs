@@ -3,7 +3,8 @@
 use super::{for_a_while, named};
 use crate::running::{Running, send};
 use crate::runs::{at_an_easy_pace, small, with_time};
-use crate::setting::{NOT_USABLE, Place, counts_or_was_starved, end_of, has_qemu, missing, text, was_starved};
+use crate::setting::{NOT_USABLE, Place, end_of, has_qemu, missing, text};
+use crate::starved::{counts_or_was_starved, was_starved};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
 use record::trial::{Outcome, TrialRecord};

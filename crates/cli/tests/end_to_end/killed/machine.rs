@@ -5,7 +5,8 @@ use crate::faults::named;
 use crate::leftovers::Leftovers;
 use crate::running::{Running, command_line, send};
 use crate::runs::small;
-use crate::setting::{Place, counts_or_was_starved, has_qemu, missing, text};
+use crate::setting::{Place, has_qemu, missing, text};
+use crate::starved::counts_or_was_starved;
 use record::trial::Outcome;
 use rustix::process::Signal;
 
