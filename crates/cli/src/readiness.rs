@@ -5,6 +5,7 @@ use crate::live::BUSY;
 use crate::{host, tools};
 use anyhow::Result;
 use machines::scratch::Scratch;
+use platforms::capabilities::ImageUse;
 use platforms::qemu::accelerator::{self, KvmProbe};
 use record::host_state::HostState;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +25,7 @@ pub fn lacking(plan: &TypedPlan, site: &Site) -> Result<Vec<String>> {
     lacking.extend(trial::room::lacking(plan, site)?);
     lacking.extend(no_right_to_build(plan, site)?);
     for cell in plan.planned() {
-        for why in [device_lacks(cell), runtime_lacks(cell)].into_iter().flatten() {
+        for why in [device_lacks(cell), runtime_lacks(cell), kernel_lacks(cell)].into_iter().flatten() {
             let sentence = format!("contender {}: {why}", cell.written.contender);
             if !lacking.contains(&sentence) {
                 lacking.push(sentence);
@@ -45,7 +46,7 @@ pub fn missing(plan: &TypedPlan, site: &Site) -> BTreeMap<u32, String> {
             .into_iter()
             .map(|tool| format!("{} is not installed (on Debian: apt-get install {})", tool.program, tool.package));
         let login = cell.platform.without_login(&credentials);
-        let lacks = tools.chain(runtime_lacks(cell)).chain(login).chain(daemons_lack(&own));
+        let lacks = tools.chain(runtime_lacks(cell)).chain(kernel_lacks(cell)).chain(login).chain(daemons_lack(&own));
         let lacks: Vec<String> = lacks.collect();
         (!lacks.is_empty()).then(|| (id, lacks.join("; ")))
     };
@@ -122,6 +123,12 @@ fn to_be_built<'a>(images: impl Iterator<Item = &'a str>, cache: &Path) -> Resul
 fn runtime_lacks(cell: &TypedCell) -> Option<String> {
     let path = cell.platform.runtime().filter(|named| named.starts_with('/'))?;
     platforms::oci::runtime::lacking(Path::new(path))
+}
+
+/// A kernel on this host that guests cannot boot.
+fn kernel_lacks(cell: &TypedCell) -> Option<String> {
+    let boots = cell.platform.can().image == ImageUse::TreeAndKernel;
+    boots.then(|| cell.machine.kernel.lacking()).flatten()
 }
 
 /// Daemons that contenders need and that do not answer. Each is asked once.

@@ -3,7 +3,8 @@
 use crate::cache::{
     BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, unix_seconds,
 };
-use crate::kernel::{self, Flavour, KernelError};
+use crate::choice::KernelChoice;
+use crate::kernel::{self, KernelError};
 use crate::recipe::Recipe;
 use crate::rootdisk::{self, RootDiskError};
 use crate::tool::{MKE2FS, MMDEBSTRAP};
@@ -22,23 +23,23 @@ pub enum ImageError {
     Tree { name: String, cause: TreeError },
     #[error("cannot build the image `{name}`: {cause}")]
     RootDisk { name: String, cause: RootDiskError },
-    #[error("cannot get the {} kernel: {cause}", .flavour.name())]
-    Kernel { flavour: Flavour, cause: KernelError },
+    #[error("cannot get the kernel {choice}: {cause}")]
+    Kernel { choice: KernelChoice, cause: KernelError },
     #[error(transparent)]
     Tool(#[from] ToolError),
 }
 
-/// The image of a recipe with a kernel of that flavour. What is in the cache is used, even if the archive has changed
+/// The image of a recipe with that kernel. What is in the cache is used, even if the archive has changed
 /// since. `force` builds it anew; machines that run from the old one do not survive that.
 pub fn build(
     recipe: &Recipe,
-    flavour: Flavour,
+    choice: &KernelChoice,
     cache: &Cache,
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Image, ImageError> {
-    let (kernel, kernel_manifest) =
-        kernel::fetch(flavour, cache, force, progress).map_err(|cause| ImageError::Kernel { flavour, cause })?;
+    let (kernel, kernel_manifest) = kernel::fetch(choice, cache, force, progress)
+        .map_err(|cause| ImageError::Kernel { choice: choice.clone(), cause })?;
     let image = of_tree(recipe, build_tree(recipe, cache, force, progress)?);
     let mut packages = [image.packages, kernel_manifest.packages].concat();
     packages.sort();

@@ -1,75 +1,62 @@
-//! Kernels: Debian's, unpacked without being installed. Also the modules that a guest must load before it can mount
-//! anything, in the order in which they can be loaded.
+//! Kernels for guests, and the modules that a guest must load before it can mount anything, in the order in which they can be loaded.
 //!
-//! Nothing here runs `depmod` or a maintainer's script: each module itself says what it depends on.
+//! A kernel in the cache has those modules only, decompressed, whatever it was taken from: a package of Debian's that is unpacked
+//! without being installed, this host, or a file. Nothing here runs `depmod` or a maintainer's script: each module itself says what
+//! it depends on. Nothing of the host's is changed.
 
 use crate::Kernel;
 use crate::cache::{
     BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, unix_seconds, walk,
 };
+use crate::choice::{BUILT_IN, DebianKernel, KernelChoice, KernelSource, in_file};
 use crate::modinfo::{self, ModinfoError};
 use crate::tool::{MMDEBSTRAP, ToolError};
 use crate::tree::{self, TreeError};
-use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::time::UNIX_EPOCH;
 
-/// The release that kernels come from, whatever release is in the image: one kernel for all contenders.
-const SUITE: &str = "bookworm";
+/// The drivers that guests of any platform ask for, whatever their disks are attached to.
+pub const GUEST_DRIVERS: &[&str] = &[
+    "virtio_pci",
+    "virtio_console",
+    "virtio_rng",
+    "virtio_net",
+    "virtio_blk",
+    "virtio_scsi",
+    "sd_mod",
+    "nvme",
+    "vmw_pvscsi",
+    "ahci",
+    "ext4",
+];
 
-/// One of Debian's kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flavour {
-    /// For virtual machines: small, with virtio drivers only.
-    #[default]
-    Cloud,
-    /// With every driver, including AHCI.
-    Generic,
-}
+/// The aliases of all modules, as `depmod` lists them on a host where they are installed.
+const ALIASES: &str = "modules.alias";
 
-impl Flavour {
-    /// The flavour with the name that a study uses.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Cloud, Self::Generic].into_iter().find(|flavour| flavour.name() == name)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Flavour::Cloud => "cloud",
-            Flavour::Generic => "generic",
-        }
-    }
-
-    fn package(self) -> &'static str {
-        match self {
-            Flavour::Cloud => "linux-image-cloud-amd64",
-            Flavour::Generic => "linux-image-amd64",
-        }
-    }
-}
-
-impl FromStr for Flavour {
-    type Err = KernelError;
-
-    fn from_str(name: &str) -> Result<Flavour, KernelError> {
-        let known = [Flavour::Cloud, Flavour::Generic].into_iter().find(|flavour| flavour.name() == name);
-        known.ok_or_else(|| KernelError::UnknownFlavour { name: name.to_owned() })
-    }
-}
+/// Increased when an entry of the cache has other content for the same kernel.
+const LAYOUT: u32 = 2;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    #[error("there is no kernel `{name}`; there are: cloud, generic")]
-    UnknownFlavour { name: String },
+    #[error(
+        "there is no kernel {word:?}; expected {} or the path of a vmlinuz{}",
+        KernelChoice::words().collect::<Vec<_>>().join(", "),
+        did_you_mean(KernelChoice::nearest(.word))
+    )]
+    Unknown { word: String },
+    #[error("guests cannot boot this host's own kernel: {why}; kernel = \"debian-12\" boots one of Debian's")]
+    NoneOfHost { why: String },
+    #[error("the kernel {}: {problem}", .file.display())]
+    File { file: PathBuf, problem: String },
     #[error("the image `{image}` was built without a kernel, for native machines alone")]
     NoKernel { image: String },
-    #[error("the kernel {release} has no driver `{module}`{}", after_semicolon(.hint.as_ref()))]
-    MissingDriver { module: String, release: String, hint: Option<&'static str> },
-    #[error("the module {} is compressed; only plain modules can be loaded here", .path.display())]
-    Compressed { path: PathBuf },
+    #[error(
+        "the kernel {release} has no driver `{module}`; Debian's with every driver may have it: kernel = \"debian-12-generic\""
+    )]
+    MissingDriver { module: String, release: String },
     #[error("the kernel package holds {found} kernels in {}, not one", .folder.display())]
     NotOneKernel { folder: PathBuf, found: usize },
     #[error(transparent)]
@@ -82,44 +69,77 @@ pub enum KernelError {
     Tool(#[from] ToolError),
 }
 
-fn after_semicolon(hint: Option<&&'static str>) -> String {
-    hint.map(|hint| format!("; {hint}")).unwrap_or_default()
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|word| format!("; did you mean {word:?}?")).unwrap_or_default()
 }
 
-/// The kernel of that flavour and its manifest. It is unpacked if it is not in the cache.
+/// A kernel and its manifest. It is put into the cache if it is not there.
 pub(crate) fn fetch(
-    flavour: Flavour,
+    choice: &KernelChoice,
     cache: &Cache,
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(Kernel, Manifest), KernelError> {
-    let key = identity([SUITE.as_bytes(), flavour.package().as_bytes(), &BUILDER.to_le_bytes()]);
-    let place = cache.place(EntryKind::Kernel, flavour.name(), &key);
+    let source = choice.source()?;
+    let key = key(&source)?;
+    let place = cache.place(EntryKind::Kernel, choice.label(), &key);
     let folder = match look_up(&place, force, progress)? {
         Lookup::Found(manifest) => return Ok((kernel_in(&place, &manifest), manifest)),
         Lookup::Missing(folder) => folder,
     };
-    progress(&format!("unpacking Debian's {} kernel", flavour.name()));
-    let archive = tree::bootstrap(&tree::Contents::unpacked(SUITE, flavour.package()), folder.work(), progress)?;
-    let unpacked = tree::unpack(&archive, folder.work())?;
+    let (kernel, packages) = match source {
+        KernelSource::Here(kernel) => (kernel, Vec::new()),
+        KernelSource::Package(debian) => unpacked(debian, folder.work(), progress)?,
+    };
+    progress(&format!("taking the kernel {} and its modules", kernel.release));
     let built = folder.built();
-    let release = take_kernel(&unpacked, &built)?;
-    let packages = tree::unpacked_packages(&unpacked)?;
-    let packages: Vec<String> = packages.into_iter().filter(|name| name.starts_with("linux-image-")).collect();
-    let id = identity([key.as_bytes(), packages.join("\n").as_bytes()]);
+    let id = take(&kernel, &built)?;
+    let tools = if packages.is_empty() { Vec::new() } else { vec![MMDEBSTRAP.version("--version")?] };
     let manifest = Manifest {
-        name: flavour.name().to_owned(),
+        name: choice.label().to_owned(),
         key,
         id,
         packages,
         size_bytes: size_on_disk(&built)?,
         built_unix_s: unix_seconds(),
         builder: BUILDER,
-        tools: vec![MMDEBSTRAP.version("--version")?],
-        release: Some(release),
+        tools,
+        release: Some(kernel.release),
     };
     keep(folder, &manifest)?;
     Ok((kernel_in(&place, &manifest), manifest))
+}
+
+/// The release of a package's kernel, if the cache has it.
+pub(crate) fn fetched(package: &'static DebianKernel, cache: &Cache) -> Result<Option<String>, CacheError> {
+    let place = cache.place(EntryKind::Kernel, package.name, &key(&KernelSource::Package(package))?);
+    Ok(Manifest::read(&place)?.and_then(|manifest| manifest.release))
+}
+
+/// A package is known by its name, whatever its version is; a kernel of this host by its release, the content of its file, and the
+/// names, sizes and times of its modules.
+fn key(source: &KernelSource) -> Result<String, CacheError> {
+    let mut parts = vec![BUILDER.to_le_bytes().to_vec(), LAYOUT.to_le_bytes().to_vec()];
+    match source {
+        KernelSource::Package(DebianKernel { suite, package, .. }) => {
+            parts.extend([suite, package].map(|word| word.as_bytes().to_vec()));
+        }
+        KernelSource::Here(Kernel { release, file, modules }) => {
+            let content = fs::read(file).map_err(CacheError::io("read", file))?;
+            parts.extend([release.clone().into_bytes(), Sha256::digest(&content).to_vec()]);
+            let mut listed = Vec::new();
+            walk(modules, &mut |path, metadata| {
+                if metadata.is_file() && module_name(path).is_some() {
+                    let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                    let name = path.strip_prefix(modules).unwrap_or(path);
+                    listed.push((name.to_owned(), metadata.len(), changed.map_or(0, |since| since.as_secs())));
+                }
+            })?;
+            listed.sort();
+            parts.push(format!("{listed:?}").into_bytes());
+        }
+    }
+    Ok(identity(parts.iter().map(Vec::as_slice)))
 }
 
 fn kernel_in(place: &Path, manifest: &Manifest) -> Kernel {
@@ -127,25 +147,58 @@ fn kernel_in(place: &Path, manifest: &Manifest) -> Kernel {
     Kernel { file: place.join("vmlinuz"), modules: place.join("modules"), release }
 }
 
-/// Moves the kernel and its modules out of an unpacked package; returns the kernel's release.
-fn take_kernel(unpacked: &Path, to: &Path) -> Result<String, KernelError> {
-    let boot = unpacked.join("boot");
-    let mut releases = Vec::new();
+/// The kernel in a package that is unpacked in `work`, and the packages that it came with.
+fn unpacked(
+    debian: &DebianKernel,
+    work: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(Kernel, Vec<String>), KernelError> {
+    progress(&format!("unpacking the kernel {}", debian.name));
+    let archive = tree::bootstrap(&tree::Contents::unpacked(debian.suite, debian.package), work, progress)?;
+    let tree = tree::unpack(&archive, work)?;
+    let boot = tree.join("boot");
+    let mut files = Vec::new();
     for entry in fs::read_dir(&boot).map_err(CacheError::io("list", &boot))? {
-        let name = entry.map_err(CacheError::io("list", &boot))?.file_name();
-        releases.extend(name.to_string_lossy().strip_prefix("vmlinuz-").map(str::to_owned));
+        let entry = entry.map_err(CacheError::io("list", &boot))?;
+        files.extend(entry.file_name().to_string_lossy().starts_with("vmlinuz-").then(|| entry.path()));
     }
-    let [release] = releases.as_slice() else {
-        return Err(KernelError::NotOneKernel { folder: boot, found: releases.len() });
+    let [file] = files.as_slice() else {
+        return Err(KernelError::NotOneKernel { folder: boot, found: files.len() });
     };
-    fs::create_dir(to).map_err(CacheError::io("create", to))?;
-    // Newer packages have only `usr/lib`, older ones only `lib`.
-    let modules = ["lib/modules", "usr/lib/modules"].map(|folder| unpacked.join(folder).join(release));
-    let modules = modules.iter().find(|folder| folder.is_dir()).unwrap_or(&modules[0]);
-    fs::rename(modules, to.join("modules")).map_err(CacheError::io("move", modules))?;
-    let file = boot.join(format!("vmlinuz-{release}"));
-    fs::rename(&file, to.join("vmlinuz")).map_err(CacheError::io("move", &file))?;
-    Ok(release.clone())
+    let packages = tree::unpacked_packages(&tree)?;
+    Ok((in_file(file)?, packages.into_iter().filter(|name| name.starts_with("linux-image-")).collect()))
+}
+
+/// Copies a kernel, with the modules that guests may load, decompressed; returns the hash of all of it.
+fn take(source: &Kernel, to: &Path) -> Result<String, KernelError> {
+    let modules = to.join("modules");
+    fs::create_dir_all(&modules).map_err(CacheError::io("create", &modules))?;
+    let index = ModuleIndex::read(source)?;
+    let mut order = KernelOrder { index: &index, aliases: None, visited: HashSet::new(), files: Vec::new() };
+    for driver in GUEST_DRIVERS {
+        match order.require(driver) {
+            // Said when a guest needs it.
+            Ok(()) | Err(KernelError::MissingDriver { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let list = source.modules.join(BUILT_IN);
+    let mut content = Vec::new();
+    for (from, to) in [(&source.file, to.join("vmlinuz")), (&list, modules.join(BUILT_IN))] {
+        content.push((to, fs::read(from).map_err(CacheError::io("read", from))?));
+    }
+    for file in &order.files {
+        let name = module_name(file).unwrap_or_default();
+        content.push((modules.join(format!("{name}.ko")), modinfo::plain(file)?));
+    }
+    content.sort();
+    let mut parts = vec![source.release.as_bytes().to_vec()];
+    for (file, bytes) in &content {
+        fs::write(file, bytes).map_err(CacheError::io("write", file))?;
+        let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+        parts.extend([name.to_vec(), Sha256::digest(bytes).to_vec()]);
+    }
+    Ok(identity(parts.iter().map(Vec::as_slice)))
 }
 
 /// The wanted modules and everything they need, each after those it needs. Drivers built into the kernel are left out.
@@ -173,29 +226,33 @@ impl<'a> ModuleIndex<'a> {
                 files.insert(name, path.to_owned());
             }
         })?;
-        let list = kernel.modules.join("modules.builtin");
+        let list = kernel.modules.join(BUILT_IN);
         let text = fs::read_to_string(&list).map_err(CacheError::io("read", &list))?;
         let built_in = text.lines().filter_map(|line| module_name(Path::new(line))).collect();
         Ok(ModuleIndex { kernel, files, built_in })
     }
 
     fn missing(&self, module: &str) -> KernelError {
-        let is_cloud = self.kernel.release.contains("cloud");
-        let hint = is_cloud.then_some("Debian's generic kernel may have it: kernel = \"generic\"");
-        KernelError::MissingDriver { module: module.to_owned(), release: self.kernel.release.clone(), hint }
+        KernelError::MissingDriver { module: module.to_owned(), release: self.kernel.release.clone() }
     }
 
-    /// Module names by their aliases. Making this map reads every module, so it is made only when needed.
-    fn aliases(&self) -> Result<HashMap<String, String>, KernelError> {
-        let mut aliases = HashMap::new();
-        let mut modules: Vec<(&String, &PathBuf)> = self.files.iter().collect();
-        // Portable implementations are named `…_generic`. They come last, so they win over those that need special hardware.
-        modules.sort_by_key(|(name, _)| (name.ends_with("_generic"), name.as_str()));
-        for (name, path) in modules {
-            let info = modinfo::read(path)?;
-            aliases.extend(modinfo::values(&info, "alias").map(|alias| (normal(alias), name.clone())));
+    /// Module names by their aliases. Where `depmod` has not listed them, each module is read, so the map is made only when needed. A
+    /// module that cannot be read has none: it may be one of another vendor, which no guest needs.
+    fn aliases(&self) -> HashMap<String, String> {
+        let mut aliases = Vec::new();
+        if let Ok(listed) = fs::read_to_string(self.kernel.modules.join(ALIASES)) {
+            let listed = listed.lines().filter_map(|line| line.strip_prefix("alias ")?.rsplit_once(' '));
+            aliases.extend(listed.map(|(alias, name)| (normal(name), normal(alias))));
+            aliases.retain(|(name, _)| self.files.contains_key(name));
+        } else {
+            for (name, path) in &self.files {
+                let info = modinfo::read(path).unwrap_or_default();
+                aliases.extend(modinfo::values(&info, "alias").map(|alias| (name.clone(), normal(alias))));
+            }
         }
-        Ok(aliases)
+        // Portable implementations are named `…_generic`. They come last, so they win over those that need special hardware.
+        aliases.sort_by_key(|(name, _)| (name.ends_with("_generic"), name.clone()));
+        aliases.into_iter().map(|(name, alias)| (alias, name)).collect()
     }
 }
 
@@ -214,9 +271,6 @@ impl KernelOrder<'_> {
             return Ok(());
         }
         let path = self.index.files.get(&module).ok_or_else(|| self.index.missing(&module))?;
-        if path.extension().is_none_or(|extension| extension != "ko") {
-            return Err(KernelError::Compressed { path: path.clone() });
-        }
         let info = modinfo::read(path)?;
         for needed in modinfo::values(&info, "softdep").flat_map(needed_before) {
             self.require_if_there(needed)?;
@@ -238,7 +292,7 @@ impl KernelOrder<'_> {
         let index = self.index;
         let aliases = match &mut self.aliases {
             Some(aliases) => aliases,
-            none => none.insert(index.aliases()?),
+            none => none.insert(index.aliases()),
         };
         match aliases.get(&module).cloned() {
             Some(name) => self.require(&name),
@@ -268,6 +322,8 @@ fn normal(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choice::tests::kernel_file;
+    use crate::modinfo::tests::{gz, xz, zst};
 
     /// The smallest ELF file from which a module's information can be read.
     fn module_file(info: &[&str]) -> Vec<u8> {
@@ -339,6 +395,10 @@ mod tests {
         );
         let order = module_closure(&kernel, &["ext4"]).unwrap();
         assert_eq!(names(&order), ["crc32c_generic.ko", "ext4.ko"]);
+        let listed = "# Aliases\nalias crc32c gone\nalias crc32c crc32c_intel\nalias pci:v*d* later\n";
+        fs::write(folder.path().join(ALIASES), listed).unwrap();
+        let order = module_closure(&kernel, &["ext4"]).unwrap();
+        assert_eq!(names(&order), ["crc32c-intel.ko", "ext4.ko"], "depmod's list is enough");
     }
 
     #[test]
@@ -349,20 +409,92 @@ mod tests {
     }
 
     #[test]
-    fn missing_compressed_and_damaged_modules_are_named() {
+    fn missing_and_damaged_modules_are_named() {
         let folder = tempfile::tempdir().unwrap();
-        let kernel = kernel_with(folder.path(), &[("a.ko", &["depends=gone"]), ("packed.ko.xz", &[])]);
-        fs::write(folder.path().join("broken.ko"), "text").unwrap();
+        let kernel = kernel_with(folder.path(), &[("a.ko", &["depends=gone"])]);
+        for broken in ["broken.ko", "packed.ko.xz"] {
+            fs::write(folder.path().join(broken), "text").unwrap();
+        }
         let error = |module: &str| module_closure(&kernel, &[module]).unwrap_err().to_string();
-        assert!(error("a").starts_with("the kernel 6.1.0-1-cloud-amd64 has no driver `gone`; Debian's generic"));
-        assert!(error("packed").contains("packed.ko.xz is compressed"), "{}", error("packed"));
+        assert!(
+            error("a").starts_with("the kernel 6.1.0-1-cloud-amd64 has no driver `gone`; Debian's with every driver")
+        );
         assert!(error("broken").contains("broken.ko: it ends too early"), "{}", error("broken"));
+        assert!(error("packed").contains("packed.ko.xz: it cannot be decompressed"), "{}", error("packed"));
+    }
+
+    /// A folder with a kernel and modules in all forms in which distributions ship them.
+    fn kernel_of_a_distribution(root: &Path) -> KernelChoice {
+        let modules = root.join("lib/modules/6.12.48+deb13-amd64");
+        let drivers = modules.join("kernel/drivers");
+        fs::create_dir_all(&drivers).unwrap();
+        let module = |name: &str, content: Vec<u8>| fs::write(drivers.join(name), content).unwrap();
+        module("virtio-pci.ko.gz", gz(&module_file(&["depends=virtio"])));
+        module("virtio_blk.ko.xz", xz(&module_file(&["depends=virtio"])));
+        module("virtio.ko.zst", zst(&module_file(&["depends="])));
+        module("ext4.ko.xz", xz(&module_file(&["softdep=pre: crc32c", "depends="])));
+        module("crc32c_generic.ko.zst", zst(&module_file(&["alias=crc32c", "depends="])));
+        module("sound.ko", module_file(&["depends="]));
+        module("unreadable.ko.xz", b"another vendor's".to_vec());
+        fs::write(modules.join(BUILT_IN), "kernel/drivers/nvme.ko\n").unwrap();
+        fs::write(root.join("vmlinuz"), kernel_file("6.12.48+deb13-amd64")).unwrap();
+        KernelChoice::File(root.join("vmlinuz"))
     }
 
     #[test]
-    fn a_flavour_is_known_by_its_name() {
-        assert_eq!("generic".parse::<Flavour>().unwrap(), Flavour::Generic);
-        let error = "Cloud".parse::<Flavour>().unwrap_err().to_string();
-        assert_eq!(error, "there is no kernel `Cloud`; there are: cloud, generic");
+    fn a_kernel_is_cut_down_to_what_guests_need_and_the_hosts_files_stay() {
+        let (host, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let choice = kernel_of_a_distribution(host.path());
+        let cache = Cache::open(cache.path()).unwrap();
+        let before = files(host.path());
+        let (kernel, manifest) = fetch(&choice, &cache, false, &mut |_| ()).unwrap();
+        assert_eq!(files(host.path()), before);
+        assert_eq!((kernel.release.as_str(), manifest.name.as_str()), ("6.12.48+deb13-amd64", "file"));
+        let kept: Vec<String> = files(&kernel.modules).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            kept,
+            ["crc32c_generic.ko", "ext4.ko", "modules.builtin", "virtio.ko", "virtio_blk.ko", "virtio_pci.ko"]
+        );
+        let order = module_closure(&kernel, &["virtio_blk", "nvme", "ext4"]).unwrap();
+        assert_eq!(names(&order), ["virtio.ko", "virtio_blk.ko", "crc32c_generic.ko", "ext4.ko"]);
+        assert!(fs::read(&order[0]).unwrap() == module_file(&["depends="]));
+        let error = module_closure(&kernel, &["ahci"]).unwrap_err().to_string();
+        assert!(error.contains("has no driver `ahci`"), "{error}");
+    }
+
+    #[test]
+    fn another_kernel_or_other_modules_are_another_entry() {
+        let (host, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let choice = kernel_of_a_distribution(host.path());
+        let cache = Cache::open(cache.path()).unwrap();
+        let fetched = || {
+            let (kernel, manifest) = fetch(&choice, &cache, false, &mut |_| ()).unwrap();
+            (kernel.file, manifest.id)
+        };
+        let first = fetched();
+        assert_eq!(fetched(), first);
+        let mut upgraded = kernel_file("6.12.48+deb13-amd64");
+        upgraded.push(1);
+        fs::write(host.path().join("vmlinuz"), upgraded).unwrap();
+        let second = fetched();
+        assert!(second.0 != first.0 && second.1 != first.1, "{first:?}, {second:?}");
+        let module = host.path().join("lib/modules/6.12.48+deb13-amd64/kernel/drivers/virtio.ko.zst");
+        fs::write(module, zst(&module_file(&["depends=", "version=2"]))).unwrap();
+        let third = fetched();
+        assert!(third.0 != second.0 && third.1 != second.1, "{second:?}, {third:?}");
+        assert_eq!(fs::read_dir(cache.folder().join("kernels")).unwrap().count(), 3);
+    }
+
+    /// The names of all files below a folder, with their content.
+    fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let mut found = Vec::new();
+        walk(folder, &mut |path, metadata| {
+            if metadata.is_file() {
+                found.push((path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(path).unwrap()));
+            }
+        })
+        .unwrap();
+        found.sort();
+        found
     }
 }

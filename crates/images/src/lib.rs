@@ -6,6 +6,7 @@
 
 mod build;
 mod cache;
+mod choice;
 pub mod data;
 mod device;
 pub mod initramfs;
@@ -21,7 +22,7 @@ mod tree;
 
 pub use build::{ImageError, build, build_without_kernel, tree_in_cache};
 pub use cache::{Cache, CacheError, EntryKind, ListedImage, list, sweep};
-pub use kernel::Flavour;
+pub use choice::KernelChoice;
 pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find, names};
 pub use tool::ToolError;
 
@@ -59,6 +60,6 @@ impl Image {
 pub struct Kernel {
     pub release: String,
     pub file: PathBuf,
-    /// `lib/modules/<release>` of the unpacked package.
+    /// Where its modules are, at any depth, with the list of those that are built in.
     pub modules: PathBuf,
 }

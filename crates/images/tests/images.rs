@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
-use images::{Cache, Flavour, Image, ImageError, initramfs, kernel};
+use images::{Cache, Image, ImageError, KernelChoice, initramfs, kernel};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
@@ -19,9 +19,9 @@ fn cache() -> Cache {
 }
 
 /// The image, or `None` where it cannot be built and need not be.
-fn image(name: &str, flavour: Flavour) -> Option<Image> {
+fn image(name: &str, kernel: &KernelChoice) -> Option<Image> {
     let recipe = images::find(name, None).unwrap();
-    match images::build(&recipe, flavour, &cache(), false, &mut |line| eprintln!("{line}")) {
+    match images::build(&recipe, kernel, &cache(), false, &mut |line| eprintln!("{line}")) {
         Ok(image) => Some(image),
         Err(error @ (ImageError::Tree { .. } | ImageError::Kernel { .. } | ImageError::Tool(_))) => {
             let required = std::env::var("REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "qemu"));
@@ -47,7 +47,7 @@ fn output(program: &str, arguments: &[&str]) -> String {
 
 #[test]
 fn micro_is_a_kernel_and_empty_folders() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     assert_eq!(micro.root_disk, None);
     let kernel = micro.guest_kernel().unwrap();
     assert!(kernel.file.is_file());
@@ -60,13 +60,17 @@ fn micro_is_a_kernel_and_empty_folders() {
     let bare = images::build_without_kernel(&images::find("micro", None).unwrap(), &cache(), &mut |_| ()).unwrap();
     assert_eq!((&bare.tree, &bare.tree_id, bare.kernel), (&micro.tree, &micro.tree_id, None));
     assert_ne!(bare.id, micro.id);
-    assert_eq!(image("micro", Flavour::Cloud).unwrap(), micro, "the second time it is the same image from the cache");
+    assert_eq!(
+        image("micro", &KernelChoice::DEBIAN_12).unwrap(),
+        micro,
+        "the second time it is the same image from the cache"
+    );
     assert_eq!(Cache::of(&micro).unwrap().folder(), cache().folder());
 }
 
 #[test]
 fn modules_come_after_what_they_need() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let wanted = ["virtio_pci", "virtio_blk", "virtio_console", "vmw_pvscsi", "ext4", "nvme"];
     let order = names(&kernel::module_closure(micro.guest_kernel().unwrap(), &wanted).unwrap());
     let position = |name: &str| order.iter().position(|module| module == name);
@@ -80,12 +84,12 @@ fn modules_come_after_what_they_need() {
     assert_eq!(position("ext4"), None, "it is built into this kernel");
     assert_eq!(position("nvme"), None, "it is built into this kernel");
     let error = kernel::module_closure(micro.guest_kernel().unwrap(), &["ahci"]).unwrap_err().to_string();
-    assert!(error.contains("no driver `ahci`") && error.contains("kernel = \"generic\""), "{error}");
+    assert!(error.contains("no driver `ahci`") && error.contains("kernel = \"debian-12-generic\""), "{error}");
 }
 
 #[test]
 fn the_generic_kernel_brings_filesystem_and_checksums_along() {
-    let Some(micro) = image("micro", Flavour::Generic) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12_GENERIC) else { return };
     let order = names(&kernel::module_closure(micro.guest_kernel().unwrap(), &["ahci", "sd_mod", "ext4"]).unwrap());
     let position =
         |name: &str| order.iter().position(|module| module == name).unwrap_or_else(|| panic!("{name}: {order:?}"));
@@ -95,8 +99,24 @@ fn the_generic_kernel_brings_filesystem_and_checksums_along() {
 }
 
 #[test]
+fn modules_that_debian_13_compresses_are_plain_in_the_cache() {
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_13) else { return };
+    let kernel = micro.guest_kernel().unwrap();
+    assert!(kernel.release.contains("+deb13-cloud"), "{}", kernel.release);
+    let order =
+        kernel::module_closure(kernel, &["virtio_pci", "virtio_blk", "virtio_net", "virtio_scsi", "ext4"]).unwrap();
+    assert!(names(&order).iter().any(|name| name == "virtio_net"), "{order:?}");
+    for module in &order {
+        assert_eq!(module.extension().unwrap(), "ko");
+        assert!(fs::read(module).unwrap().starts_with(b"\x7fELF"), "{}", module.display());
+    }
+    assert_eq!(image("micro", &KernelChoice::DEBIAN_13).unwrap(), micro);
+    assert_ne!(image("micro", &KernelChoice::DEBIAN_12).unwrap().id, micro.id);
+}
+
+#[test]
 fn the_first_user_space_is_what_the_kernel_expects() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let agent = Path::new("/bin/true");
     let archive = initramfs::build(&micro, agent, &["virtio_blk"], &cache()).unwrap();
     assert_eq!(initramfs::build(&micro, agent, &["virtio_blk"], &cache()).unwrap(), archive);
@@ -127,7 +147,7 @@ fn the_first_user_space_is_what_the_kernel_expects() {
 
 #[test]
 fn postgres_is_a_server_without_a_cluster() {
-    let Some(postgres) = image("postgres", Flavour::Cloud) else { return };
+    let Some(postgres) = image("postgres", &KernelChoice::DEBIAN_12) else { return };
     let tree = &postgres.tree;
     assert!(
         postgres.packages.iter().any(|package| package.starts_with("postgresql-15=15.")),
@@ -140,7 +160,7 @@ fn postgres_is_a_server_without_a_cluster() {
     assert!(!tree.join("usr/share/doc/postgresql-15").exists(), "documentation was not left out");
     assert!(fs::read_to_string(tree.join("etc/hosts")).unwrap().contains("localhost"));
     assert!(tree.join("data").is_dir());
-    let micro = image("micro", Flavour::Cloud).unwrap();
+    let micro = image("micro", &KernelChoice::DEBIAN_12).unwrap();
     assert_eq!(postgres.kernel, micro.kernel);
     assert_ne!(postgres.id, micro.id);
     let listed = images::list(&cache()).unwrap();
@@ -151,7 +171,7 @@ fn postgres_is_a_server_without_a_cluster() {
 /// Native machines use it, too: where this test does not build it, the last ones do, which have the CPUs to themselves.
 #[test]
 fn mariadb_is_a_server_without_a_database() {
-    let Some(mariadb) = image("mariadb", Flavour::Cloud) else { return };
+    let Some(mariadb) = image("mariadb", &KernelChoice::DEBIAN_12) else { return };
     let tree = &mariadb.tree;
     for program in ["usr/sbin/mariadbd", "usr/bin/mariadb-install-db", "usr/bin/my_print_defaults"] {
         assert!(tree.join(program).is_file(), "{program}");
@@ -161,7 +181,7 @@ fn mariadb_is_a_server_without_a_database() {
 
 #[test]
 fn the_root_disk_holds_the_tree() {
-    let Some(postgres) = image("postgres", Flavour::Cloud) else { return };
+    let Some(postgres) = image("postgres", &KernelChoice::DEBIAN_12) else { return };
     let disk = postgres.root_disk.unwrap();
     let disk = disk.to_str().unwrap();
     output("/usr/sbin/e2fsck", &["-fn", disk]);
@@ -182,7 +202,7 @@ fn a_build_that_fails_says_why_and_leaves_nothing() {
     fs::create_dir(&recipes).unwrap();
     let text = "about = 'wrong'\nsuite = 'bookworm'\npackages = ['no-such-package-at-all']\n";
     fs::write(recipes.join("wrong.toml"), text).unwrap();
-    if image("micro", Flavour::Cloud).is_none() {
+    if image("micro", &KernelChoice::DEBIAN_12).is_none() {
         return;
     }
     let recipe = images::find("wrong", Some(&recipes)).unwrap();

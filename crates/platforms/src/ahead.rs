@@ -5,6 +5,7 @@ use crate::affinity;
 use crate::on_host::tried::HostTrial;
 use crate::order::UNBOUND_MEMORY;
 use crate::placement::Place;
+use images::KernelChoice;
 use machines::machine::Decisions;
 use std::cell::OnceCell;
 use std::path::Path;
@@ -14,8 +15,8 @@ use std::path::Path;
 pub struct Ahead<'a> {
     pub memory_bytes: u64,
     pub place: &'a Place,
-    /// Which of Debian's kernels a guest boots: "cloud" or "generic".
-    pub kernel: &'a str,
+    /// The kernel that a guest boots.
+    pub kernel: &'a KernelChoice,
     /// The block device that has its data, if no image file has them.
     pub device: Option<&'a str>,
     /// Answers of this host, which is asked once if a platform wants to know.
@@ -29,6 +30,12 @@ impl Ahead<'_> {
         let nodes = self.nodes().unwrap_or_else(|| UNBOUND_MEMORY.to_owned());
         let facts = [("host CPUs", affinity::list(self.place.vcpu_cpus())), ("memory node", nodes)];
         facts.into_iter().map(|(name, value)| (name.to_owned(), Ok(value))).collect()
+    }
+
+    /// Of the kernel that a guest boots; `None` if there is no such kernel.
+    pub(crate) fn release(&self) -> Option<String> {
+        let release = self.kernel.release(self.cache).ok()?;
+        Some(release.unwrap_or_else(|| format!("that of {}, not fetched yet", self.kernel)))
     }
 
     pub(crate) fn nodes(&self) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use crate::huge_pages::HugePages;
 use crate::placement::{Place, cpu_list};
+use images::KernelChoice;
 pub use machines::boot::DataTuning;
 use machines::cgroup::CpuQuota;
 use machines::machine::MachineError;
@@ -73,8 +74,8 @@ pub struct MachineRequest<'a> {
     pub count: u32,
     pub vcpus: u32,
     pub memory_bytes: u64,
-    /// Which of Debian's kernels a guest boots: "cloud" or "generic".
-    pub kernel: &'a str,
+    /// The kernel that a guest boots.
+    pub kernel: &'a KernelChoice,
     /// True if the load comes over the network.
     pub is_reached_from_outside: bool,
     /// The places of the machines; empty if they are not known.

@@ -13,6 +13,7 @@ pub mod key {
     pub const COUNT: &str = "machine.count";
     pub const VCPUS: &str = "machine.vcpus";
     pub const MEMORY: &str = "machine.memory";
+    pub const KERNEL: &str = "machine.kernel";
     pub const DISK_SIZE: &str = "machine.disk.size";
     pub const EXCEPTION: &str = "machine.exception";
     pub const EXCEPTION_NUMBER: &str = "machine.exception.number";

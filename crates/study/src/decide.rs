@@ -263,6 +263,8 @@ impl<'a> Deciding<'a> {
             (None, Some(engine)) => drop(table.insert("image".to_owned(), Value::from(image_for(engine.kind)))),
             _ => {}
         }
+        let kernel = self.host.kernel_of(&table).map_err(|problem| self.take("", vec![problem])).ok()?;
+        table.insert("kernel".to_owned(), Value::from(kernel.to_string()));
         let table = settings::check(&table, MACHINE).ok()?;
         self.take("", side_by_side::machine_problems(&table, host));
         Some(table)
@@ -300,13 +302,14 @@ impl<'a> Deciding<'a> {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
         let home = settings.can().data;
         self.take("", disk::tuning_problems(machine, kind.kind, home));
+        let Ok(kernel) = self.host.kernel_of(machine) else { return };
         let places = if home == DataHome::Elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
         let asked = MachineRequest {
             count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),
             memory_bytes: number("memory"),
-            kernel: machine.get("kernel").and_then(Value::as_str).unwrap_or_default(),
-            is_reached_from_outside: is_outside(load),
+            kernel: &kernel,
+            is_reached_from_outside: load_hosts::is_outside(load),
             places: &places,
             huge_pages: &self.host.huge_pages,
             isolated: self.host.topology.isolated(),
@@ -460,7 +463,7 @@ impl<'a> Deciding<'a> {
     }
 
     fn placement_fits(&mut self, load: &Map<String, Value>, engine: &Kind) {
-        if is_outside(load) && !engine.remote {
+        if load_hosts::is_outside(load) && !engine.remote {
             let expected = format!("\"inside\"; sessions of {} cannot come from outside the machine", engine.kind);
             self.tell("load.placement", "found \"outside\"", expected);
         }
@@ -483,10 +486,6 @@ fn shares_server(engine: &Map<String, Value>) -> bool {
 /// `engine.instances` of a checked table.
 fn instances(engine: Option<&Map<String, Value>>) -> u64 {
     engine.and_then(|table| table.get("instances")).and_then(Value::as_u64).unwrap_or(1)
-}
-
-fn is_outside(load: &Map<String, Value>) -> bool {
-    load.get("placement").and_then(Value::as_str) == Some("outside")
 }
 
 /// The image with the server of an engine. The embedded engine is in our own binary and needs nothing else.

@@ -66,7 +66,10 @@ pub const MACHINE: &[Key] = keys! {
         "machines side by side, all of this shape, each with its own copy of the data and its own load";
     vcpus, Holds::Integer { min: 1, max: 1024 }, "CPUs of each machine; native machines and containers are held to as many";
     memory, Holds::Size { min: LEAST_MEMORY, max: 16 * TIB }, "memory of each machine; native machines and containers are held to as much";
-    kernel = "cloud", Holds::Choice(&["cloud", "generic"]), "which of Debian's kernels a guest boots";
+    kernel = "", Holds::Text,
+        "the kernel that guests boot: host, that of this host; debian-12 or debian-13, Debian's for clouds, and debian-12-generic or \
+         debian-13-generic, those with every driver; or the path of a vmlinuz with its modules beside it; unless given, host if this \
+         host has its vmlinuz and modules, else debian-12";
     image = "", Holds::Text, "recipe of the image; the one named after the engine unless given (for sqlite: micro)";
     disk = "{}", Holds::Table(DISK), "the disk that holds the database";
     oversubscribe = "false", Holds::Boolean, "whether all machines together may have more vCPUs than the host has CPUs";

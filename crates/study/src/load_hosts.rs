@@ -17,7 +17,7 @@ pub fn problems(load: &Map<String, Value>) -> Vec<Problem> {
     };
     let hosts: Vec<&str> = from.iter().filter_map(Value::as_str).collect();
     let mut problems = Vec::new();
-    if load.get("placement").and_then(Value::as_str) != Some("outside") {
+    if !is_outside(load) {
         problems.push(problem("from", "given".to_owned(), "this key only beside placement = \"outside\""));
     }
     if hosts.is_empty() {
@@ -44,6 +44,11 @@ fn too_few(load: &Map<String, Value>, hosts: usize) -> Option<Problem> {
 
 fn problem(name: &str, found: String, expected: &str) -> Problem {
     Problem::new(format!("load.{name}"), found, expected)
+}
+
+/// Whether the load comes over the network.
+pub fn is_outside(load: &Map<String, Value>) -> bool {
+    load.get("placement").and_then(Value::as_str) == Some("outside")
 }
 
 #[cfg(test)]

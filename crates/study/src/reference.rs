@@ -19,7 +19,7 @@ const HEAD: &str = "\
 
 const CONTENDERS: &str = r#"
 # Contenders: what is compared. Each has a name and those keys of any table that are to differ for it, either in tables as
-# here or dotted as in set = { "machine.kernel" = "generic" }. Exactly one is the baseline that the others are compared
+# here or dotted as in set = { "machine.kernel" = "debian-13" }. Exactly one is the baseline that the others are compared
 # with: the one marked so, else the first.
 "#;
 

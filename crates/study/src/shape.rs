@@ -1,6 +1,7 @@
 //! A decided cell in types, for the code that carries it out.
 
 use crate::keys::{MACHINE, PEAK_WORD, load_keys};
+use images::KernelChoice;
 use platforms::order::DataTuning;
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
@@ -21,8 +22,9 @@ pub struct MachineShape {
     pub vcpus: u32,
     #[serde(rename = "memory")]
     pub memory_bytes: Bytes,
-    /// "cloud" or "generic".
-    pub kernel: String,
+    /// Absent where a server runs already, and no machine is made.
+    #[serde(default)]
+    pub kernel: KernelChoice,
     /// Name of the image's recipe.
     pub image: String,
     pub disk: Disk,

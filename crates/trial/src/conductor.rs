@@ -46,9 +46,11 @@ pub fn images(plan: &TypedPlan, site: &Site, show: &mut dyn FnMut(&Event)) -> Re
     Ok(images)
 }
 
-/// True if any machine of the plan, run now or later, boots this image's kernel.
+/// True if any machine of the plan, run now or later, boots this image's kernel. Trials without a kernel are skipped.
 fn boots(plan: &TypedPlan, image: &(String, String)) -> bool {
-    let boots = |cell: &TypedCell| cell.platform.can().image == ImageUse::TreeAndKernel;
+    let boots = |cell: &TypedCell| {
+        cell.platform.can().image == ImageUse::TreeAndKernel && cell.machine.kernel.lacking().is_none()
+    };
     plan.typed().iter().any(|cell| image_name(cell) == *image && boots(cell))
 }
 

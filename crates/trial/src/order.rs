@@ -105,5 +105,5 @@ impl Tallied {
 
 /// The key of a cell's image in [`Images`].
 pub fn image_name(cell: &TypedCell) -> (String, String) {
-    (cell.machine.image.clone(), cell.machine.kernel.clone())
+    (cell.machine.image.clone(), cell.machine.kernel.to_string())
 }

@@ -130,13 +130,12 @@ pub fn image(
 ) -> Result<Image, PreparationError> {
     let cache = images::Cache::open(&site.cache).map_err(ImageError::from)?;
     let (image, kernel) = (&cell.machine.image, &cell.machine.kernel);
-    let what = if guests { format!("image {image} with the {kernel} kernel") } else { format!("image {image}") };
+    let what = if guests { format!("image {image} with the kernel {kernel}") } else { format!("image {image}") };
     tell(Event::Preparing { what, expected_ms: EXPECTED_IMAGE_MS });
     let recipe = images::find(image, None)?;
-    let flavour = images::Flavour::named(kernel).unwrap_or_default();
     let mut steps = |text: &str| tell(Event::Progress { what: text.to_owned(), done: 0, of: 0 });
     Ok(if guests {
-        images::build(&recipe, flavour, &cache, false, &mut steps)?
+        images::build(&recipe, kernel, &cache, false, &mut steps)?
     } else {
         images::build_without_kernel(&recipe, &cache, &mut steps)?
     })

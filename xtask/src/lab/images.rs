@@ -5,8 +5,10 @@ use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The hosts boot their own kernel in guests; a study may ask for this one.
+const KERNEL: &str = "debian-12";
 /// The entries of the cache that runs in the lab need.
-const IMAGES: [(&str, &str); 3] = [("tree", "micro"), ("tree", "postgres"), ("kernel", "cloud")];
+const IMAGES: [(&str, &str); 3] = [("tree", "micro"), ("tree", "postgres"), ("kernel", KERNEL)];
 const USERS: [&str; 2] = ["root", "dba"];
 
 /// The folder of the newest entry of that kind and name in the cache.
@@ -24,7 +26,8 @@ pub fn cached(program: &Path, kind: &str, name: &str) -> anyhow::Result<PathBuf>
 pub fn copy(host: &LabHost, program: &Path) -> anyhow::Result<()> {
     // A kernel comes with each image.
     for (_, name) in IMAGES.iter().filter(|(kind, _)| *kind == "tree") {
-        let built = Command::new(program).args(["image", "build", name]).stdout(Stdio::null()).status()?;
+        let built =
+            Command::new(program).args(["image", "build", name, "--kernel", KERNEL]).stdout(Stdio::null()).status()?;
         ensure!(built.success(), "the image {name} was not built");
     }
     for (kind, name) in IMAGES {

@@ -72,9 +72,9 @@ pub enum ImageCommand {
     Build {
         /// Recipe, for example postgres
         recipe: String,
-        /// Kernel that goes with it
-        #[arg(long, default_value = "cloud")]
-        kernel: String,
+        /// Kernel that goes with it, as machine.kernel of a study has it [default: host if it can be read, else debian-12]
+        #[arg(long)]
+        kernel: Option<String>,
         /// Build even if it is in the cache
         #[arg(long)]
         force: bool,

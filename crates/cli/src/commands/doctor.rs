@@ -10,6 +10,7 @@ use crate::tools::{FoundTool, OF_OTHER_HOSTS, RUNTIMES, TOOLS};
 use crate::{host, site};
 use analysis::equal::{EqualRow, Sameness};
 use anyhow::Result;
+use images::KernelChoice;
 use machines::scratch::Scratch;
 use platforms::HostTrial;
 use platforms::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
@@ -26,6 +27,8 @@ use trial::site::Site;
 
 const QEMU: &str = "qemu-system-x86_64";
 const KVM: &str = "accelerator kvm";
+/// The host's own kernel in guests.
+const KERNEL: &str = "kernel of guests";
 /// The system's libvirt, which few hosts have.
 const LIBVIRT: &str = "libvirt qemu:///system";
 const LIBVIRT_URI: &str = "qemu:///system";
@@ -61,6 +64,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     let libvirt = libvirt::ready::answering(LIBVIRT_URI);
     can.insert(LIBVIRT.to_owned(), libvirt.map_or_else(Fact::unavailable, Fact::known));
     can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
+    can.insert(KERNEL.to_owned(), kernel(&site.cache));
     let limits = limits(&site.cache);
     can.extend(limits.clone());
     let unknown = |error: anyhow::Error| [(format!("{EQUAL}machines"), Fact::unavailable(error.to_string()))].into();
@@ -109,6 +113,7 @@ fn print_verdict(can: &Facts, kvm: &TriedKvm, limits: &Facts, site: &Site) {
         limits_line(limits),
         equal_line(can),
         vm,
+        kernel_line(can),
         libvirt_line(can),
         containers(can),
         other_hosts(),
@@ -142,6 +147,22 @@ fn vm_line(kvm: &TriedKvm) -> String {
         Ok(tried) if tried.works => format!("✓ VM: ready, {}", tried.sentence),
         Ok(tried) => format!("! VM: only emulated, because {}", accelerator::cause(&tried.sentence)),
         Err(why) => format!("! VM: not known, because KVM could not be tried: {why}"),
+    }
+}
+
+/// Whether guests boot this host's own kernel if a study does not say which.
+fn kernel(cache: &Path) -> Fact {
+    match KernelChoice::Host.release(cache) {
+        Ok(release) => Fact::known(format!("this host's own, {}", release.unwrap_or_default())),
+        Err(why) => Fact::unavailable(why.to_string()),
+    }
+}
+
+fn kernel_line(can: &Facts) -> String {
+    match can.get(KERNEL) {
+        Some(Fact::Known(which)) => format!("✓ Kernel of guests: {which}"),
+        Some(Fact::Unavailable(why)) => format!("! Kernel of guests: {}, because {why}", KernelChoice::of_this_host()),
+        None => "- Kernel of guests: not known".to_owned(),
     }
 }
 
@@ -328,7 +349,7 @@ fn held_back() -> Facts {
 fn kvm(site: &Site) -> Result<accelerator::ProbeResult> {
     let cache = images::Cache::open(&site.cache)?;
     let recipe = images::find("micro", None)?;
-    let image = images::build(&recipe, images::Flavour::Cloud, &cache, false, &mut |step| say(step))?;
+    let image = images::build(&recipe, &KernelChoice::of_this_host(), &cache, false, &mut |step| say(step))?;
     let scratch = Scratch::create(&site.scratch, &format!("doctor-{}", std::process::id()))?;
     let folder = scratch.machine("kvm")?;
     let probe = KvmProbe {

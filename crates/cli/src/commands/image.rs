@@ -5,14 +5,14 @@ use crate::display::{print, say};
 use crate::exit::{EndedWith, Exit};
 use crate::host;
 use anyhow::{Context, Result};
-use images::{Cache, Recipe};
+use images::{Cache, KernelChoice, Recipe};
 use std::fmt::Write as _;
 use std::path::Path;
 
 pub fn image(options: &ImageOptions) -> Result<Exit> {
     match &options.command {
         ImageCommand::Build { recipe, kernel, force, recipes } => {
-            build(&recipe_of(recipe, recipes.as_deref())?, kernel, *force)
+            build(&recipe_of(recipe, recipes.as_deref())?, kernel.as_deref(), *force)
         }
         ImageCommand::Export { recipe, file, recipes } => export(&recipe_of(recipe, recipes.as_deref())?, file),
         ImageCommand::List { json, recipes } => list(*json, recipes.as_deref()),
@@ -23,11 +23,11 @@ fn recipe_of(name: &str, folder: Option<&Path>) -> Result<Recipe> {
     images::find(name, folder).map_err(|error| EndedWith::bad_input(error.to_string()).into())
 }
 
-fn build(recipe: &Recipe, kernel: &str, force: bool) -> Result<Exit> {
-    let kernel = images::Flavour::named(kernel)
-        .ok_or_else(|| EndedWith::bad_input(format!("--kernel {kernel:?}: expected cloud or generic")))?;
+fn build(recipe: &Recipe, kernel: Option<&str>, force: bool) -> Result<Exit> {
+    let kernel = kernel.map_or_else(|| Ok(KernelChoice::of_this_host()), str::parse);
+    let kernel = kernel.map_err(|error| EndedWith::bad_input(format!("--kernel: {error}")))?;
     let cache = Cache::open(&host::cache_folder()?).map_err(|error| EndedWith::host(error.to_string()))?;
-    let image = images::build(recipe, kernel, &cache, force, &mut |step| say(step))
+    let image = images::build(recipe, &kernel, &cache, force, &mut |step| say(step))
         .map_err(|error| EndedWith::host(format!("building image {}: {error:#}", recipe.name)))?;
     print(&format!("{} {}\n", image.name, image.id));
     Ok(Exit::Done)
@@ -58,14 +58,14 @@ fn list(json: bool, folder: Option<&Path>) -> Result<Exit> {
     }
     let mut text = String::from("recipes:\n");
     for recipe in images::catalog(folder).map_err(|error| EndedWith::bad_input(error.to_string()))? {
-        writeln!(text, "  {:<12} {}", recipe.name, recipe.about)?;
+        writeln!(text, "  {:<18} {}", recipe.name, recipe.about)?;
     }
     writeln!(text, "\nbuilt, in {}:", cache.folder().display())?;
     for entry in built {
         let built = std::time::UNIX_EPOCH + std::time::Duration::from_secs(entry.built_unix_s);
         writeln!(
             text,
-            "  {:<12} {:<14} {:>6} MiB  {:>4} packages  {}",
+            "  {:<18} {:<14} {:>6} MiB  {:>4} packages  {}",
             entry.name,
             entry.id,
             entry.size_bytes >> 20,

@@ -5,6 +5,7 @@ use crate::exit::EndedWith;
 use crate::host;
 use analysis::findings::names;
 use anyhow::Result;
+use images::KernelChoice;
 use platforms::huge_pages::HugePages;
 use platforms::placement::UsableCpus;
 use record::plan::Plan;
@@ -64,6 +65,7 @@ fn host_here() -> Result<Host> {
         topology: UsableCpus::of_host(&host::cpus()?),
         memory_bytes: host::memory_bytes(),
         huge_pages: HugePages::read(Path::new("/")),
+        kernel: KernelChoice::of_this_host(),
     })
 }
 

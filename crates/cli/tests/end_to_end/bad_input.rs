@@ -182,9 +182,13 @@ fn what_a_virtual_machine_cannot_have_is_refused_in_its_line() {
         let platform = format!("platform = {{ kind = \"qemu\", {settings} }}");
         format!("{GOOD}[[contender]]\nname = \"vm\"\n{platform}\n")
     };
-    let ahci = vm("disk = { adapter = \"ahci\" }");
-    refused(&ahci, &["study.toml:21: platform.disk.adapter: found \"ahci\"", "kernel = \"generic\"", "contender vm"]);
-    let generic = Place::new(&ahci.replace("vcpus = 1", "vcpus = 1\nkernel = \"generic\""));
+    let ahci = |kernel: &str| {
+        vm("disk = { adapter = \"ahci\" }").replace("vcpus = 1", &format!("vcpus = 1\nkernel = \"{kernel}\""))
+    };
+    let expected =
+        ["study.toml:22: platform.disk.adapter: found \"ahci\"", "kernel = \"debian-13-generic\"", "contender vm"];
+    refused(&ahci("debian-13"), &expected);
+    let generic = Place::new(&ahci("debian-12-generic"));
     let planned = generic.bakeoff(&["plan", "study.toml"]).status.code();
     assert!(matches!(planned, Some(0 | 3)), "a host that lacks what it needs can still plan it: {planned:?}");
     refused(
@@ -193,6 +197,32 @@ fn what_a_virtual_machine_cannot_have_is_refused_in_its_line() {
     );
     refused(&vm("cpu = \"auto\"").replace("512MiB", "100MiB"), &["study.toml:21: platform: ", "100 MiB", "128 MiB"]);
     refused(&GOOD.replace("vcpus = 1", "vcpus = 1\nimage = \"micra\""), &["study.toml:6: machine.image", "\"micro\"?"]);
+}
+
+#[test]
+fn a_kernel_that_there_is_not_is_refused_with_the_nearest_one() {
+    let with = |kernel: &str| GOOD.replace("vcpus = 1", &format!("vcpus = 1\nkernel = \"{kernel}\""));
+    for (word, nearest) in
+        [("cloud", "debian-12"), ("generic", "debian-12-generic"), ("debian13", "debian-13"), ("Host", "host")]
+    {
+        let found = format!("study.toml:6: machine.kernel: found \"{word}\"; expected \"host\", \"debian-12\"");
+        refused(&with(word), &[&found, "or the path of a vmlinuz", &format!("did you mean \"{nearest}\"?")]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vmlinuz");
+    std::fs::write(&file, "text").unwrap();
+    let vm = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\" }\n";
+    let place = Place::new(&format!("{}{vm}", with(&file.display().to_string())));
+    for command in ["plan", "run"] {
+        let output = place.bakeoff(&[command, "study.toml"]);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{told}");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            told.contains("contender vm: the kernel /") && told.contains("it is no Linux kernel for x86-64"),
+            "{told}"
+        );
+    }
 }
 
 #[test]

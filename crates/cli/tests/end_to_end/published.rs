@@ -2,6 +2,7 @@
 
 use analysis::beside::{PublishedFigures, compare};
 use analysis::observations::Observations;
+use images::KernelChoice;
 use platforms::huge_pages::HugePages;
 use platforms::placement::UsableCpus;
 use record::facts::Facts;
@@ -19,7 +20,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// A run of this study on a host that is large enough, before its first trial.
 fn begun(study: &Path) -> Run {
     let topology = UsableCpus::flat(&(0..240).collect::<Vec<_>>());
-    let host = Host { topology, memory_bytes: 2 << 40, huge_pages: HugePages::default() };
+    let host =
+        Host { topology, memory_bytes: 2 << 40, huge_pages: HugePages::default(), kernel: KernelChoice::DEBIAN_12 };
     let codes = vec![FindingCode { name: "storage-differs", acceptable: true }];
     let catalogs = Catalogs { codes, ..Catalogs::standard() };
     // These CPUs have no second threads.

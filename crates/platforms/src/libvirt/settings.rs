@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::entry::PlatformSettings;
     use crate::huge_pages::HugePages;
+    use images::KernelChoice;
     use serde_json::{Value, json};
     use std::collections::BTreeSet;
 
@@ -172,7 +173,7 @@ mod tests {
             count: 1,
             vcpus: 2,
             memory_bytes: 1 << 30,
-            kernel: "generic",
+            kernel: &KernelChoice::DEBIAN_12_GENERIC,
             is_reached_from_outside: outside,
             places: &[],
             huge_pages: &huge_pages,

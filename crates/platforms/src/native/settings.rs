@@ -15,6 +15,7 @@ mod tests {
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
     use crate::placement::{Policy, UsableCpus, place};
+    use images::KernelChoice;
     use std::fs;
 
     /// A user who starts bakeoff on isolated CPUs by `taskset` is one who wants the best for the guest.
@@ -31,7 +32,7 @@ mod tests {
                 count: 1,
                 vcpus,
                 memory_bytes: 1 << 30,
-                kernel: "cloud",
+                kernel: &KernelChoice::DEBIAN_12,
                 is_reached_from_outside: false,
                 places: &place(&topology, &Policy::Cores, 1, vcpus, 0).unwrap(),
                 huge_pages: &HugePages::default(),

@@ -111,6 +111,7 @@ mod tests {
     use super::{GvisorSettings, KEYS, OciSettings, check};
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
+    use images::KernelChoice;
     use serde_json::{Map, Value, json};
     use std::collections::BTreeSet;
 
@@ -120,7 +121,7 @@ mod tests {
             count: 1,
             vcpus: 2,
             memory_bytes: 1 << 30,
-            kernel: "cloud",
+            kernel: &KernelChoice::DEBIAN_12,
             is_reached_from_outside,
             places: &[],
             huge_pages: &huge_pages,

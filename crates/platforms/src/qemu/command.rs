@@ -463,5 +463,11 @@ mod tests {
         assert_eq!(of(Adapter::Nvme), ["virtio_pci", "virtio_console", "virtio_rng", "nvme", "ext4"]);
         assert!(of(Adapter::Pvscsi).contains(&"sd_mod"));
         assert!(drivers(true, &QemuSettings::default()).contains(&"virtio_net"));
+        for adapter in [Adapter::VirtioBlk, Adapter::VirtioScsi, Adapter::Nvme, Adapter::Pvscsi, Adapter::Ahci] {
+            let disk = DiskSettings { adapter, ..QemuSettings::default().disk };
+            let asked = drivers(true, &QemuSettings { disk, ..QemuSettings::default() });
+            // A kernel in the cache has no others.
+            assert!(asked.iter().all(|driver| images::kernel::GUEST_DRIVERS.contains(driver)), "{asked:?}");
+        }
     }
 }

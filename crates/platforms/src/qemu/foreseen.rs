@@ -13,8 +13,9 @@ pub(crate) fn of(settings: &QemuSettings, kvm: &KvmWish, ahead: &Ahead<'_>) -> D
     if let Some(why) = accelerator::foreseen(kvm, ahead.cache) {
         say("processor", Err(why));
     }
-    let kernel = settings.kernel.clone().unwrap_or_else(|| format!("Debian's {} kernel", ahead.kernel));
-    say("kernel.release", Ok(kernel));
+    if let Some(kernel) = settings.kernel.clone().or_else(|| ahead.release()) {
+        say("kernel.release", Ok(kernel));
+    }
     say("limits.open_files", Ok(rights::open_files().to_string()));
     let pages = if settings.huge_pages { "2 MiB pages" } else { "ordinary pages" };
     say("memory", Ok(format!("{} bytes in {pages}", ahead.memory_bytes)));

@@ -1,6 +1,7 @@
 //! The keys of a QEMU machine in a study, and the combinations that QEMU does not support. Pure.
 
 use crate::order::MachineRequest;
+use images::KernelChoice;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
 use settings::{Bytes, Holds, Key, Problem, keys, names};
@@ -151,9 +152,12 @@ impl Adapter {
         }
     }
 
-    /// True if Debian's kernel with this name has the drivers; the cloud kernel omits hardware that no cloud has.
-    fn has_driver_in(self, kernel: &str) -> bool {
-        self != Self::Ahci || kernel != "cloud"
+    /// The kernel to take in place of this one, which is for clouds and omits hardware that no cloud has.
+    fn needs_more_than(self, kernel: &KernelChoice) -> Option<&'static str> {
+        match kernel {
+            KernelChoice::Debian(debian) if self == Self::Ahci => debian.with_every_driver,
+            _ => None,
+        }
     }
 
     /// True if QEMU can run this adapter's I/O on its own thread.
@@ -215,10 +219,10 @@ pub fn check(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Probl
         let found = format!("found true with adapter = \"{}\"", adapter.name());
         refuse("disk.iothread", found, "false, or an adapter of \"virtio-blk\" or \"virtio-scsi\"");
     }
-    if settings.kernel.is_none() && !adapter.has_driver_in(request.kernel) {
+    if let (None, Some(other)) = (&settings.kernel, adapter.needs_more_than(request.kernel)) {
         let found =
             format!("found \"{}\" with kernel = \"{}\", which has no driver for it", adapter.name(), request.kernel);
-        refuse("disk.adapter", found, "another adapter, or kernel = \"generic\" in [machine]");
+        refuse("disk.adapter", found, &format!("another adapter, or kernel = \"{other}\" in [machine]"));
     }
     if settings.network == GuestNetwork::None && request.is_reached_from_outside {
         refuse(
@@ -275,6 +279,7 @@ mod tests {
     use super::{KEYS, QemuSettings, check};
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
+    use images::KernelChoice;
     use serde_json::{Value, json};
     use std::collections::BTreeSet;
     use std::sync::LazyLock;
@@ -285,7 +290,7 @@ mod tests {
         count: 1,
         vcpus: 2,
         memory_bytes: 1 << 30,
-        kernel: "generic",
+        kernel: &KernelChoice::DEBIAN_12_GENERIC,
         is_reached_from_outside: false,
         places: &[],
         huge_pages: &NO_HUGE_PAGES,
@@ -359,14 +364,20 @@ mod tests {
 
     #[test]
     fn ahci_needs_the_kernel_that_has_it() {
-        let cloud = MachineRequest { kernel: "cloud", ..*REQUEST };
+        let cloud = MachineRequest { kernel: &KernelChoice::DEBIAN_12, ..*REQUEST };
         for (adapter, is_refused) in
             [("virtio-blk", false), ("virtio-scsi", false), ("nvme", false), ("pvscsi", false), ("ahci", true)]
         {
             let disk = read(&json!({ "disk": { "adapter": adapter } }));
             assert_eq!(check(&disk, &cloud).len(), usize::from(is_refused), "{adapter}");
             assert!(check(&disk, &REQUEST).is_empty());
+            for other in [KernelChoice::Host, "/boot/vmlinuz".parse().unwrap()] {
+                assert!(check(&disk, &MachineRequest { kernel: &other, ..*REQUEST }).is_empty(), "{other}");
+            }
         }
+        let disk = read(&json!({ "disk": { "adapter": "ahci" } }));
+        let problem = check(&disk, &MachineRequest { kernel: &KernelChoice::DEBIAN_13, ..*REQUEST }).remove(0);
+        assert_eq!(problem.expected, "another adapter, or kernel = \"debian-13-generic\" in [machine]");
     }
 
     #[test]

@@ -272,6 +272,7 @@ fn problems_of_server(settings: &VsphereSettings) -> Vec<Problem> {
 mod tests {
     use super::*;
     use crate::huge_pages::HugePages;
+    use images::KernelChoice;
     use serde_json::{Value, json};
     use std::collections::BTreeSet;
 
@@ -285,7 +286,7 @@ mod tests {
             count: 1,
             vcpus: 4,
             memory_bytes: 1 << 30,
-            kernel: "cloud",
+            kernel: &KernelChoice::DEBIAN_12,
             is_reached_from_outside: false,
             places: &[],
             huge_pages: &HugePages::default(),

@@ -1,7 +1,7 @@
 //! Whether KVM works here. The tests pass on hosts where it works and where it does not.
 
 use crate::place::{Place, guest_image, started};
-use images::Flavour;
+use images::KernelChoice;
 use machines::machine::MachineError;
 use platforms::qemu::accelerator::{KvmProbe, choose, kvm};
 use platforms::qemu::command::Accelerator;
@@ -25,7 +25,7 @@ fn probe(place: &Place, cpu: &str) -> KvmProbe {
 /// One test, because a guest that hangs is given up only after a while.
 #[test]
 fn a_probe_ends_in_an_answer_leaves_nothing_and_is_remembered() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     of_probes_that_start_together_one_tries(&probe(&place, MODELS[0]));
     for model in MODELS {

@@ -9,7 +9,7 @@ use crate::place::{
 };
 use crate::vcsim::Vcsim;
 use agent::protocol::{Reply, Request};
-use images::{Flavour, Image};
+use images::{Image, KernelChoice};
 use machines::identity::Identity;
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
@@ -156,13 +156,13 @@ fn bare_processes_keep_the_rules() {
 
 #[test]
 fn native_machines_keep_the_rules() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     Subject::of(entry("native").unwrap(), json!({}), Some(micro)).holds_to_the_rules();
 }
 
 #[test]
 fn machines_of_another_host_with_the_image_keep_the_rules() {
-    let (Some(micro), Some(sshd)) = (image("micro", Flavour::Cloud), sshd()) else { return };
+    let (Some(micro), Some(sshd)) = (image("micro", &KernelChoice::DEBIAN_12), sshd()) else { return };
     Subject::of(entry("host").unwrap(), sshd.table(Path::new("/"), "image"), Some(micro)).holds_to_the_rules();
 }
 
@@ -174,7 +174,7 @@ fn machines_of_another_host_with_its_own_files_keep_the_rules() {
 
 #[test]
 fn containers_keep_the_rules() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     for runtime in RUNTIMES.into_iter().filter(|runtime| has_runtime(runtime)) {
         println!("{runtime}:");
         let table = json!({ "runtime": runtime });

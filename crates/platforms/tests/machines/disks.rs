@@ -4,7 +4,7 @@
 use crate::daemons::Daemons;
 use crate::libvirt::Ground;
 use crate::place::{Place, assert_sees, guest_image, shut_down, write_data};
-use images::{Flavour, Image};
+use images::{Image, KernelChoice};
 use serde_json::{Value, json};
 
 /// Boots a guest, lets a database write, powers off, and checks the disk from outside.
@@ -20,7 +20,8 @@ fn write_and_read_back(kind: &str, image: &Image, table: &Value, device: &str, w
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn each_adapter_and_cache_of_qemu_is_read_back() {
-    let (Some(cloud), Some(generic)) = (guest_image("micro", Flavour::Cloud), guest_image("micro", Flavour::Generic))
+    let (Some(cloud), Some(generic)) =
+        (guest_image("micro", &KernelChoice::DEBIAN_12), guest_image("micro", &KernelChoice::DEBIAN_12_GENERIC))
     else {
         return;
     };
@@ -43,7 +44,7 @@ fn each_adapter_and_cache_of_qemu_is_read_back() {
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn each_adapter_and_cache_of_libvirt_is_read_back() {
-    let Some(image) = guest_image("micro", Flavour::Generic) else { return };
+    let Some(image) = guest_image("micro", &KernelChoice::DEBIAN_12_GENERIC) else { return };
     let Some(daemons) = Daemons::start() else { return };
     let ground = Ground { daemons: &daemons, image };
     for (disk, device, write_cache) in [

@@ -2,7 +2,7 @@
 
 use crate::oci::{RUNTIMES, has_runtime};
 use crate::place::{Place, example, guest_image, image, until};
-use images::{Flavour, Image};
+use images::{Image, KernelChoice};
 use machines::identity::Identity;
 use machines::scratch::sweep;
 use platforms::leftovers::undo;
@@ -64,19 +64,19 @@ fn cgroups_of(pid: u32) -> Vec<String> {
 
 #[test]
 fn a_killed_owner_of_a_native_machine_leaves_nothing() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     kill_the_owner_of("native", "{}", micro);
 }
 
 #[test]
 fn a_killed_owner_of_a_guest_leaves_nothing() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     kill_the_owner_of("qemu", &Value::from_iter([("accelerator", "tcg")]).to_string(), micro);
 }
 
 #[test]
 fn a_killed_owner_of_a_container_leaves_nothing() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     for runtime in RUNTIMES.into_iter().filter(|runtime| has_runtime(runtime)) {
         let settings = Value::from_iter([("runtime", runtime)]).to_string();
         kill_the_owner_of("oci", &settings, micro.clone());

@@ -6,7 +6,7 @@ use crate::place::{
     PORT, Place, ask, assert_is_reached, assert_sees, example, guest_image, placed, shut_down, started, until,
 };
 use agent::protocol::{Reply, Request};
-use images::{Flavour, Image};
+use images::{Image, KernelChoice};
 use machines::identity::Identity;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::sweep;
@@ -23,11 +23,12 @@ use std::process::{Child, Command, Stdio};
 /// takes long to start.
 #[test]
 fn domains_of_one_libvirtd_are_as_asked_and_leave_nothing() {
-    let (Some(micro), Some(generic)) = (guest_image("micro", Flavour::Cloud), guest_image("micro", Flavour::Generic))
+    let (Some(micro), Some(generic)) =
+        (guest_image("micro", &KernelChoice::DEBIAN_12), guest_image("micro", &KernelChoice::DEBIAN_12_GENERIC))
     else {
         return;
     };
-    let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
+    let Some(postgres) = guest_image("postgres", &KernelChoice::DEBIAN_12) else { return };
     let Some(daemons) = Daemons::start() else { return };
     let ground = |image: &Image| Ground { daemons: &daemons, image: image.clone() };
     what_cannot_be_had_is_said_with_what_would_help(&ground(&micro));
@@ -275,7 +276,7 @@ fn a_domain_whose_libvirtd_is_killed_is_swept(ground: &Ground<'_>) {
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn a_server_in_a_domain_is_reached_from_outside() {
-    let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
+    let Some(postgres) = guest_image("postgres", &KernelChoice::DEBIAN_12) else { return };
     let Some(daemons) = Daemons::start() else { return };
     let ground = Ground { daemons: &daemons, image: postgres };
     let mut place = ground.place();
@@ -288,7 +289,7 @@ fn a_server_in_a_domain_is_reached_from_outside() {
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn a_machine_goes_on_without_its_libvirtd_and_is_stopped_and_cut_as_ever() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let Some(daemons) = Daemons::start() else { return };
     let table = json!({ "uri": daemons.uri(), "accelerator": "tcg" });
     let (place, other) = (Place::new(micro.clone()), Place::new(micro));

@@ -1,7 +1,7 @@
 //! The native platform.
 
 use crate::place::{Place, example, facts, image, known, shut_down, skip, write_data};
-use images::Flavour;
+use images::KernelChoice;
 use images::data::DataDisk;
 use machines::machine::MachineError;
 use serde_json::json;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn a_native_machine_has_its_data_and_its_limits() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let mut machine = place.start("native", &json!({}));
     let inside = facts(machine.as_mut());
@@ -36,7 +36,7 @@ fn a_native_machine_has_its_data_and_its_limits() {
 
 #[test]
 fn a_folder_is_written_to_as_it_is() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let mut place = Place::new(micro);
     let folder = place.folder.path().join("loaded");
     place.order.data = DataDisk::Folder(folder.clone());
@@ -48,7 +48,7 @@ fn a_folder_is_written_to_as_it_is() {
 
 #[test]
 fn an_agent_that_hears_nothing_more_ends_by_itself() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let machine = place.start("native", &json!({}));
     machine.stop(crate::place::ANSWER_LIMIT).unwrap();
@@ -56,7 +56,7 @@ fn an_agent_that_hears_nothing_more_ends_by_itself() {
 
 #[test]
 fn an_agent_that_cannot_run_is_told_with_its_last_words() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let mut place = Place::new(micro);
     place.order.agent = place.folder.path().join("agent");
     std::fs::write(&place.order.agent, "not a program").unwrap();
@@ -79,7 +79,7 @@ fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Optio
 /// well run as root.
 #[test]
 fn without_the_right_to_mount_the_data_is_a_folder() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     if !rustix::process::geteuid().is_root() {
         return skip("root", "only root can become a user without rights; for all others the other tests show this");
     }
@@ -106,7 +106,7 @@ const ON_LARGE_BLOCKS: &str = "set -eu; folder=$1; shift; truncate -s 2G \"$fold
 
 #[test]
 fn on_a_disk_with_large_blocks_the_data_bypass_the_hosts_cache_all_the_same() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     if !rustix::process::geteuid().is_root() {
         return skip("root", "only root can mount a disk");
     }
@@ -121,7 +121,7 @@ fn on_a_disk_with_large_blocks_the_data_bypass_the_hosts_cache_all_the_same() {
 
 #[test]
 fn root_without_bubblewrap_gets_a_chroot() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     if !rustix::process::geteuid().is_root() {
         return skip("root", "only root can change its root");
     }

@@ -3,7 +3,7 @@
 use crate::place::{
     ANSWER_LIMIT, Place, assert_nothing_is_left, facts, image, known, shut_down, skip, started, write_data,
 };
-use images::Flavour;
+use images::KernelChoice;
 use machines::machine::MachineError;
 use platforms::oci::command::RuntimeFamily;
 use platforms::oci::runtime::Runtime;
@@ -26,7 +26,7 @@ fn each_installed() -> impl Iterator<Item = &'static str> {
 
 #[test]
 fn a_container_has_its_data_and_its_limits() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     for runtime in each_installed() {
         let mut place = Place::new(micro.clone());
         place.order.cpu_quota = Some(0.5);
@@ -78,7 +78,7 @@ fn family(process: u32) -> Vec<u32> {
 
 #[test]
 fn a_container_that_hears_nothing_more_ends_by_itself() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     for runtime in each_installed() {
         let place = Place::new(micro.clone());
         place.start("oci", &json!({ "runtime": runtime })).stop(ANSWER_LIMIT).unwrap();
@@ -88,7 +88,7 @@ fn a_container_that_hears_nothing_more_ends_by_itself() {
 
 #[test]
 fn every_setting_of_gvisor_is_told_and_works() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let Ok(runtime) = Runtime::find("runsc") else { return skip("oci", "runsc is not installed") };
     let place = Place::new(micro);
     for (key, values, told) in [
@@ -119,7 +119,7 @@ fn every_setting_of_gvisor_is_told_and_works() {
 /// KVM may not be there, be there and hang, or work.
 #[test]
 fn gvisor_on_kvm_works_or_says_why_not() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     if !has_runtime("runsc") {
         return;
     }
@@ -148,7 +148,7 @@ fn program(place: &Place, name: &str, script: &str, mode: u32) -> PathBuf {
 
 #[test]
 fn what_is_no_runtime_is_a_reason_to_skip() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let hangs = program(&place, "hangs", "#!/bin/sh\nexec sleep 1000\n", 0o755);
     let fails = program(&place, "fails", "#!/bin/sh\necho 'not today' >&2\nexit 3\n", 0o755);
@@ -182,7 +182,7 @@ fn what_is_no_runtime_is_a_reason_to_skip() {
 
 #[test]
 fn a_runtime_is_known_by_what_it_says_and_not_by_its_path() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let Ok(crun) = Runtime::find("crun") else { return skip("oci", "crun is not installed") };
     let place = Place::new(micro);
     let elsewhere = place.folder.path().join("another-name");
@@ -196,7 +196,7 @@ fn a_runtime_is_known_by_what_it_says_and_not_by_its_path() {
 /// may well run as root.
 #[test]
 fn a_user_without_rights_gets_a_container_without_limits() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     if !rustix::process::geteuid().is_root() {
         return skip("root", "only root can become a user without rights; for all others the other tests show this");
     }

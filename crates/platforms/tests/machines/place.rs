@@ -4,7 +4,7 @@ use crate::{host_here, vcsim};
 use agent::protocol::{Reply, Request};
 use engines::server::{ServerReport, ServerShape};
 use images::data::{DataDisk, DataError};
-use images::{Cache, Flavour, Image, ImageError};
+use images::{Cache, Image, ImageError, KernelChoice};
 use machines::boot::DATA_LABEL;
 use machines::identity::Identity;
 use machines::interrupts::Interrupts;
@@ -69,10 +69,10 @@ pub fn has_qemu() -> bool {
 }
 
 /// The image; `None` if it cannot be built and is not required.
-pub fn image(name: &str, flavour: Flavour) -> Option<Image> {
+pub fn image(name: &str, kernel: &KernelChoice) -> Option<Image> {
     let recipe = images::find(name, None).unwrap();
     let cache = Cache::open(&cache_folder()).unwrap();
-    match images::build(&recipe, flavour, &cache, false, &mut |line| println!("{line}")) {
+    match images::build(&recipe, kernel, &cache, false, &mut |line| println!("{line}")) {
         Ok(image) => Some(image),
         Err(error @ (ImageError::Tree { .. } | ImageError::Kernel { .. } | ImageError::Tool(_))) => {
             skip("qemu", &error.to_string());
@@ -83,8 +83,8 @@ pub fn image(name: &str, flavour: Flavour) -> Option<Image> {
 }
 
 /// The image for a guest; `None` without QEMU.
-pub fn guest_image(name: &str, flavour: Flavour) -> Option<Image> {
-    has_qemu().then(|| image(name, flavour)).flatten()
+pub fn guest_image(name: &str, kernel: &KernelChoice) -> Option<Image> {
+    has_qemu().then(|| image(name, kernel)).flatten()
 }
 
 /// This crate's example with that name. Tests selected by name (`--test machines`) use the examples as last built.

@@ -1,7 +1,7 @@
 //! Where native machines really run and what limits them, on this host's own CPUs. Guests: `qemu.rs`.
 
 use crate::place::{Place, here, image, placed, shut_down, started};
-use images::Flavour;
+use images::KernelChoice;
 use machines::machine::Machine;
 use platforms::placement::{NodeShare, Policy};
 use serde_json::json;
@@ -25,7 +25,7 @@ pub fn assert_held(ordered: &Place, machine: &dyn Machine, quota: &str) {
 
 #[test]
 fn a_native_machine_gets_half_of_its_cpus_time() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let mut ordered = Place::new(micro).with_two_vcpus();
     ordered.order.cpu_quota = Some(0.5);
     let machine = ordered.start("native", &json!({}));
@@ -36,7 +36,7 @@ fn a_native_machine_gets_half_of_its_cpus_time() {
 /// The machine may run anywhere, but gets no more time than a guest of its shape.
 #[test]
 fn a_native_machine_that_is_not_pinned_has_the_time_of_its_shape() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let mut ordered = Place::new(micro);
     ordered.order.place = placed(1, &Policy::None);
     let machine = ordered.start("native", &json!({}));
@@ -51,7 +51,7 @@ fn a_native_machine_that_is_not_pinned_has_the_time_of_its_shape() {
 
 #[test]
 fn memory_of_a_native_machine_comes_from_its_node() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = image("micro", &KernelChoice::DEBIAN_12) else { return };
     let mut ordered = Place::new(micro).with_two_vcpus();
     ordered.order.place.bound_to = vec![NodeShare { node: 0, vcpus: vec![0, 1] }];
     let machine = ordered.start("native", &json!({}));

@@ -2,11 +2,11 @@
 
 use crate::conformance::{Subject, Variant};
 use crate::place::{
-    ANSWER_LIMIT, PORT, Place, as_table, assert_is_reached, assert_sees, facts, guest_image, here, known, placed, skip,
-    started,
+    ANSWER_LIMIT, PORT, Place, as_table, assert_is_reached, assert_sees, facts, guest_image, here, known, placed,
+    shut_down, skip, started, write_data,
 };
 use crate::placed::{assert_held, words};
-use images::Flavour;
+use images::{Cache, KernelChoice};
 use machines::identity::Identity;
 use machines::machine::{Machine, MachineError};
 use platforms::order::Reached;
@@ -88,7 +88,7 @@ fn guests(tap: Option<&Tap>) -> Vec<Variant<'static>> {
 
 #[test]
 fn guests_keep_the_rules_whatever_they_are_asked_for() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let tap = Tap::make();
     if tap.is_none() {
         skip("root", "no tap device can be made here");
@@ -164,7 +164,7 @@ fn assert_is_filtered_and_watched(machine: &mut dyn Machine) {
 
 #[test]
 fn ahci_with_a_kernel_without_it_is_a_reason_to_skip() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let table = json!({ "accelerator": "tcg", "disk": { "adapter": "ahci" } });
     let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
@@ -172,11 +172,36 @@ fn ahci_with_a_kernel_without_it_is_a_reason_to_skip() {
     assert!(error.to_string().contains("ahci") && error.to_string().contains("generic"), "{error}");
 }
 
+/// By name its modules come compressed; by path it is as a user has it in a folder.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn a_guest_boots_the_kernel_of_debian_13_by_name_and_by_path() {
+    let Some(by_name) = guest_image("micro", &KernelChoice::DEBIAN_13) else { return };
+    let kernel = by_name.guest_kernel().unwrap().clone();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, modules) = (folder.path().join("vmlinuz"), folder.path().join("modules"));
+    std::fs::copy(&kernel.file, &file).unwrap();
+    std::fs::create_dir(&modules).unwrap();
+    for module in std::fs::read_dir(&kernel.modules).unwrap().flatten() {
+        std::fs::copy(module.path(), modules.join(module.file_name())).unwrap();
+    }
+    let (cache, recipe) = (Cache::open(&folder.path().join("cache")).unwrap(), images::find("micro", None).unwrap());
+    let by_path = images::build(&recipe, &KernelChoice::File(file), &cache, false, &mut |_| ()).unwrap();
+    for image in [by_name, by_path] {
+        let place = Place::new(image);
+        let mut machine = place.start("qemu", &json!({ "accelerator": "tcg" }));
+        assert_eq!(known(&facts(machine.as_mut()), "kernel.release"), kernel.release);
+        write_data(machine.as_mut());
+        shut_down(machine);
+        place.assert_data_was_written();
+    }
+}
+
 /// Debian's kernel boots, but its drivers are modules, and none is loaded into a kernel that the user names.
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let kernel = place.folder.path().join("bzImage");
     std::fs::copy(&place.image().guest_kernel().unwrap().file, &kernel).unwrap();
@@ -190,7 +215,7 @@ fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn a_server_on_a_root_disk_is_reached_from_outside_and_how_its_qemu_ended_is_told() {
-    let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
+    let Some(postgres) = guest_image("postgres", &KernelChoice::DEBIAN_12) else { return };
     let mut place = Place::new(postgres);
     place.order.reached.ports = vec![PORT];
     let mut machine = place.start("qemu", &json!({ "accelerator": "tcg" }));
@@ -204,7 +229,7 @@ fn a_server_on_a_root_disk_is_reached_from_outside_and_how_its_qemu_ended_is_tol
 
 #[test]
 fn a_guest_that_panics_ends_with_its_last_words_and_a_kernel_of_the_users_is_named() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let mut place = Place::new(micro);
     let kernel = place.folder.path().join("bzImage");
     std::fs::copy(&place.image().guest_kernel().unwrap().file, &kernel).unwrap();
@@ -220,7 +245,7 @@ fn a_guest_that_panics_ends_with_its_last_words_and_a_kernel_of_the_users_is_nam
 /// A kernel that rejects its CPU halts for ever. The limit is short, since the test only checks that waiting ends.
 #[test]
 fn a_guest_that_hangs_is_given_up_and_ended() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let order = GuestOrder {
         name: "hanging".to_owned(),
@@ -252,7 +277,7 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
 
 #[test]
 fn a_qemu_that_refuses_its_command_line_says_why() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let Err(error) = place.try_start("qemu", &json!({ "accelerator": "tcg", "cpu": "abacus" })) else {
         panic!("it started")
@@ -263,7 +288,7 @@ fn a_qemu_that_refuses_its_command_line_says_why() {
 
 #[test]
 fn what_the_host_does_not_have_is_a_reason_to_skip() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(micro) = guest_image("micro", &KernelChoice::DEBIAN_12) else { return };
     let place = Place::new(micro);
     let tap =
         json!({ "accelerator": "tcg", "network": "tap", "tap": "bakeoff-none", "guest_address": "192.168.77.2/24" });

@@ -1,5 +1,6 @@
 //! Catalogs of a few invented entries, so that these tests do not depend on real ones, and a study to vary.
 
+use images::KernelChoice;
 use machines::machine::MachineError;
 use platforms::capabilities::{Capabilities, ImageUse, of_an_image};
 use platforms::entry::PlatformSettings;
@@ -15,7 +16,12 @@ use study::{Against, Catalogs, FindingCode, Host, Kind, StudyFiles, TypedPlan};
 
 /// A host with four CPUs and no known topology.
 pub fn host() -> Host {
-    Host { topology: UsableCpus::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30, huge_pages: HugePages::default() }
+    Host {
+        topology: UsableCpus::flat(&[0, 1, 2, 3]),
+        memory_bytes: 8 << 30,
+        huge_pages: HugePages::default(),
+        kernel: KernelChoice::DEBIAN_12,
+    }
 }
 
 const ENGINE: &[Key] = &[Key {
@@ -69,8 +75,8 @@ impl PlatformSettings for Invented {
         if asked.vcpus > 3 {
             problems.push(problem("", format!("found {} vCPUs", asked.vcpus), "at most 3 in a vm"));
         }
-        if table["disk"]["adapter"] == "nvme" && asked.kernel == "generic" {
-            problems.push(problem("disk.adapter", "found \"nvme\"".to_owned(), "kernel = \"cloud\""));
+        if table["disk"]["adapter"] == "nvme" && *asked.kernel == KernelChoice::DEBIAN_12_GENERIC {
+            problems.push(problem("disk.adapter", "found \"nvme\"".to_owned(), "kernel = \"debian-12\""));
         }
         if table["accelerator"] == "tcg" && asked.is_reached_from_outside {
             problems.push(problem("accelerator", "found \"tcg\"".to_owned(), "load from inside"));

@@ -45,7 +45,7 @@ fn a_plan_holds_every_decided_value() {
           "count": 1,
           "vcpus": 2,
           "memory": 1073741824,
-          "kernel": "cloud",
+          "kernel": "debian-12",
           "image": "server",
           "disk": {
             "size": 21474836480,

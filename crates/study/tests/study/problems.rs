@@ -124,7 +124,7 @@ fn combinations_a_platform_cannot_honour() {
     assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 4")), @"x.toml:27: platform: found 4 vCPUs; expected at most 3 in a vm (contender vm)");
     let nvme = with("cache = \"writeback\"", "adapter = \"nvme\"");
     assert_eq!(problems(&nvme), "no problem");
-    assert_snapshot!(problems(&nvme.replace("vcpus = 2", "vcpus = 2\nkernel = \"generic\"")), @r#"x.toml:28: platform.disk.adapter: found "nvme"; expected kernel = "cloud" (contender vm)"#);
+    assert_snapshot!(problems(&nvme.replace("vcpus = 2", "vcpus = 2\nkernel = \"debian-12-generic\"")), @r#"x.toml:28: platform.disk.adapter: found "nvme"; expected kernel = "debian-12" (contender vm)"#);
     let outside = with("[load]", "[load]\nplacement = \"outside\"");
     assert_snapshot!(problems(&outside.replace("disk =", "accelerator = \"tcg\", disk =")), @r#"x.toml:28: platform.accelerator: found "tcg"; expected load from inside (contender vm)"#);
 }

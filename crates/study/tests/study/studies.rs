@@ -1,5 +1,6 @@
 //! The study files that come with bakeoff, checked against the real catalogs.
 
+use images::KernelChoice;
 use platforms::huge_pages::HugePages;
 use platforms::placement::UsableCpus;
 use record::plan::Plan;
@@ -11,7 +12,12 @@ use study::{Against, Catalogs, FindingCode, Host, Kind, TypedPlan};
 
 /// The smallest host that the studies are meant for.
 fn host() -> Host {
-    Host { topology: UsableCpus::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
+    Host {
+        topology: UsableCpus::flat(&[0, 1]),
+        memory_bytes: 4 << 30,
+        huge_pages: HugePages::default(),
+        kernel: KernelChoice::DEBIAN_12,
+    }
 }
 
 fn typed(plan: &Plan) -> TypedPlan {
@@ -47,7 +53,7 @@ fn two_threads_each(sockets: usize, cores_each: usize, memory_bytes: u64) -> Hos
         write(&format!("node/node{socket}/meminfo"), &format!("Node {socket} MemTotal:       {kib} kB"));
     }
     let topology = UsableCpus::read(root.path()).expect("a topology");
-    Host { topology, memory_bytes, huge_pages: HugePages::default() }
+    Host { topology, memory_bytes, ..host() }
 }
 
 fn four_sockets() -> Host {
