@@ -12,7 +12,7 @@ use crate::validity;
 use record::facts::{CPU_QUOTA, DATA_CACHED_TWICE, Fact, Facts, HOST_CPUS, MEMORY_LIMIT};
 use record::plan::{Cell, Plan};
 use record::run::Run;
-use record::settings::{Differing, key};
+use record::settings::{Differing, at, key};
 
 /// How the load reaches the server, which no platform reports itself.
 pub const CONNECTION: &str = "connection";
@@ -21,6 +21,7 @@ const DATA: &str = "data";
 const DATA_DISK: &str = "data disk";
 const FILE_SYSTEM: &str = "storage.file_system";
 const KERNEL: &str = "kernel.release";
+const GUEST_MEMORY: &str = "memory";
 pub const GOVERNOR: &str = "cpu.governor";
 const OPEN_FILES: &str = "limits.open_files";
 
@@ -55,7 +56,7 @@ const PROPERTIES: [MachineProperty; 13] = [
     property("CPU time", CPU_QUOTA, decides_cpus),
     MachineProperty { value: memory, ..property("memory", MEMORY_LIMIT, |set| set.key == key::MEMORY) },
     MachineProperty { value: whole, ..property("memory nodes", "memory node", decides_cpus) },
-    MachineProperty { value: pages, ..property("memory pages", "memory", |set| set.key.ends_with("huge_pages")) },
+    MachineProperty { value: pages, ..property("memory pages", GUEST_MEMORY, |set| set.key.ends_with("huge_pages")) },
     property("data", DATA, decides_data),
     property("data disk", DATA_DISK, decides_data),
     property("file system", FILE_SYSTEM, decides_data),
@@ -87,7 +88,7 @@ fn whole(facts: &Facts, fact: &str) -> Option<String> {
 
 /// The limit of machines on the host's kernel, or the size of a guest: its bytes.
 fn memory(facts: &Facts, limit: &str) -> Option<String> {
-    let text = whole(facts, limit).or_else(|| whole(facts, "memory"))?;
+    let text = whole(facts, limit).or_else(|| whole(facts, GUEST_MEMORY))?;
     Some(text.split_once(" bytes").map_or(text.clone(), |(bytes, _)| format!("{bytes} bytes")))
 }
 
@@ -129,6 +130,8 @@ pub struct EqualRow {
     pub is_lacking: bool,
     /// The coordinates at which it is so; empty if it is everywhere.
     pub at: Vec<String>,
+    /// The setting that would make it equal.
+    pub remedy: Option<&'static str>,
 }
 
 /// The properties of a plan's machines, as `facts` has them. What fewer than two contenders know is left out.
@@ -160,6 +163,8 @@ fn row(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Option
     }
     let fact = property.fact;
     let (sameness, unexplained) = judged(group, property, values.clone());
+    let may_be_equal = fact == KERNEL && [Sameness::OfTheKind, Sameness::Differs].contains(&sameness);
+    let mut cells = group.cells.iter().zip(facts);
     Some(EqualRow {
         property: property.title,
         fact,
@@ -169,7 +174,15 @@ fn row(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Option
         code: if STORAGE.contains(&fact) { STORAGE_DIFFERS } else { "machines-differ" },
         is_lacking: facts.iter().any(|facts| matches!(facts.get(fact), Some(Fact::Unavailable(_)))),
         at: vec![group.coordinates.clone()],
+        remedy: (may_be_equal && cells.any(|(cell, facts)| boots_another(cell, facts)))
+            .then_some("set machine.kernel = \"host\" to remove it"),
     })
+}
+
+/// A guest of this host whose study does not ask for the host's kernel. Machines on that kernel have a limit in place of memory.
+fn boots_another(cell: &Cell, facts: &Facts) -> bool {
+    let asked = at(cell.settings.tables(), key::KERNEL).and_then(|kernel| kernel.as_str());
+    facts.contains_key(GUEST_MEMORY) && !cell.settings.is_elsewhere() && asked != Some("host")
 }
 
 /// The same of a run's records, with the governor of its host.
@@ -283,6 +296,26 @@ mod tests {
         assert_eq!((sameness(&pinned, "CPUs"), kinds(&pinned)), (Some(Sameness::Set), vec![]));
         let kernel = with(KERNEL, "6.12", &[]);
         assert_eq!((sameness(&kernel, "kernel"), kinds(&kernel)), (Some(Sameness::OfTheKind), vec![]));
+    }
+
+    #[test]
+    fn a_guest_with_another_kernel_is_one_setting_away_from_the_hosts() {
+        let remedy = |release: &str, kernel: &str| {
+            let mut run = with(KERNEL, release, &[]);
+            for cell in &mut run.plan.cells {
+                cell.settings.set(key::KERNEL, json!(kernel)).unwrap();
+            }
+            for trial in run.trials.iter_mut().filter(|trial| trial.record.contender == "kvm") {
+                let decided = &mut trial.record.machine.as_mut().unwrap().decided;
+                decided.insert(GUEST_MEMORY.to_owned(), Fact::known("2147483648 bytes in ordinary pages"));
+            }
+            let row = of_run(&run).into_iter().find(|row| row.property == "kernel").unwrap();
+            (row.sameness, row.remedy, kinds(&run))
+        };
+        let words = Some("set machine.kernel = \"host\" to remove it");
+        assert_eq!(remedy("6.12", "debian-12"), (Sameness::OfTheKind, words, vec![]));
+        assert_eq!(remedy("6.12", "host"), (Sameness::OfTheKind, None, vec![]), "it is asked for already");
+        assert_eq!(remedy("6.1.0-25-amd64", "host"), (Sameness::Equal, None, vec![]));
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     headed("Equal on both sides", table.map(Block::Table), "")
 }
 
-/// The property, its value or the values of contenders, and whether it is equal, with the points of the study if that is not so at all.
+/// The property, its value or the values of contenders, and whether it is equal, with the points of the study if that is not so at all, and what would make it
+/// equal.
 pub fn words(row: &EqualRow) -> [String; 3] {
     let of_contenders =
         |shared: &SharedValue| format!("{} ({})", readable(&shared.value), shared.contenders.join(", "));
@@ -27,7 +28,8 @@ pub fn words(row: &EqualRow) -> [String; 3] {
         [shared] => readable(&shared.value),
         several => joined(several.iter().map(of_contenders), "; "),
     };
-    [row.property.to_owned(), value, format!("{}{}", row.sameness.words(), format::at(&row.at.join("; ")))]
+    let remedy = row.remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default();
+    [row.property.to_owned(), value, format!("{}{}{remedy}", row.sameness.words(), format::at(&row.at.join("; ")))]
 }
 
 fn readable(value: &str) -> String {
