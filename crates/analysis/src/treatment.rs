@@ -23,18 +23,23 @@ pub fn unexplained(
     values
 }
 
-/// A setting as the servers report it: by its own key, by the profile, or by the shape of the machine, which a profile follows.
+/// Keys that choose the server: its product and its version.
+const CHOOSE_SERVER: [&str; 3] = ["engine.kind", "engine.version", "machine.image"];
+
+/// A setting as the servers report it: by its own key, by the server, whose versions have different settings as they come, by
+/// the profile, or by the shape of the machine, which a profile follows.
 pub fn without_set(group: &Group<'_>, setting: &str, values: Vec<SharedValue>) -> Vec<SharedValue> {
     unexplained(group, values, |set| {
         let name = set.key.rsplit('.').next();
-        ["engine.kind", key::PROFILE, key::VCPUS, key::MEMORY].contains(&set.key.as_str())
+        CHOOSE_SERVER.contains(&set.key.as_str())
+            || [key::PROFILE, key::VCPUS, key::MEMORY].contains(&set.key.as_str())
             || set.is_of(&["engine"]) && name == Some(setting)
     })
 }
 
 /// The product and its version.
 pub fn without_chosen(group: &Group<'_>, values: Vec<SharedValue>) -> Vec<SharedValue> {
-    unexplained(group, values, |set| ["engine.kind", "engine.version", "machine.image"].contains(&set.key.as_str()))
+    unexplained(group, values, |set| CHOOSE_SERVER.contains(&set.key.as_str()))
 }
 
 #[cfg(test)]
@@ -62,11 +67,15 @@ mod tests {
         for unrelated in [&[][..], &[("engine.work_mem", json!(1))], &[("load.clients", json!(77))]] {
             assert_eq!(buffers(unrelated), 2, "{unrelated:?}");
         }
-        for related in
-            [("engine.shared_buffers", json!(1)), ("engine.profile", json!("x")), ("machine.memory", json!(77))]
-        {
+        for related in [
+            ("engine.shared_buffers", json!(1)),
+            ("engine.profile", json!("x")),
+            ("engine.version", json!("18")),
+            ("machine.memory", json!(77)),
+        ] {
             assert_eq!(buffers(std::slice::from_ref(&related)), 1, "{related:?}");
         }
         assert_eq!(left(&[("engine.profile", json!("x"))], without_chosen), 2);
+        assert_eq!(left(&[("engine.version", json!("18"))], without_chosen), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! What a study measures and how long that takes, in lines for people, before anything starts.
 
 use crate::display::{span, wrapped};
+use engines::programs::VERSION;
 use record::plan::{Cell, Plan};
 use record::settings::at;
 use report::format::counted;
@@ -72,8 +73,12 @@ fn contenders(plan: &TypedPlan) -> String {
 /// Parts of the work that all cells share appear once; where they differ, all are listed.
 fn work(plan: &TypedPlan) -> String {
     let kind = |table: &'static str| {
-        let kinds = planned(plan).filter_map(move |cell| at(cell.settings.tables(), table)?.get("kind")?.as_str());
-        distinct(kinds.map(str::to_owned)).join(" or ")
+        let of_cell = move |cell: &Cell| {
+            let table = at(cell.settings.tables(), table)?;
+            let words = ["kind", VERSION].map(|key| table.get(key).and_then(Value::as_str));
+            words[0].map(|kind| [kind, words[1].unwrap_or_default()].join(" ").trim_end().to_owned())
+        };
+        distinct(planned(plan).filter_map(of_cell)).join(" or ")
     };
     let data = plan.planned().filter_map(|cell| cell.data_bytes().first().copied());
     let data = distinct(data.map(|bytes| format!("{} of data", study::roughly(bytes)))).join(" or ");

@@ -4,6 +4,7 @@ use crate::exit::EndedWith;
 use crate::live::BUSY;
 use crate::{host, tools};
 use anyhow::Result;
+use images::{Recipe, RecipeError};
 use machines::scratch::Scratch;
 use platforms::capabilities::ImageUse;
 use platforms::qemu::accelerator::{self, KvmProbe};
@@ -101,18 +102,19 @@ pub fn busy(site: &Site) -> Option<String> {
 /// Users other than root build images in a user namespace with many ids, which an administrator must have granted.
 fn no_right_to_build(plan: &TypedPlan, site: &Site) -> Result<Option<String>> {
     let may_build = rustix::process::geteuid().is_root() || tools::may_map_ids();
-    let images = plan.planned().map(|cell| cell.machine.image.as_str());
-    if may_build { Ok(None) } else { to_be_built(images, &site.cache) }
+    let recipes = plan.planned().map(TypedCell::recipe);
+    if may_build { Ok(None) } else { to_be_built(recipes, &site.cache) }
 }
 
-fn to_be_built<'a>(images: impl Iterator<Item = &'a str>, cache: &Path) -> Result<Option<String>> {
-    for image in images {
-        let recipe = images::find(image, None)?;
+fn to_be_built(recipes: impl Iterator<Item = Result<Recipe, RecipeError>>, cache: &Path) -> Result<Option<String>> {
+    for recipe in recipes {
+        let recipe = recipe?;
         // Without packages no file belongs to anybody else.
         if !recipe.packages.is_empty() && images::tree_in_cache(&recipe, cache)?.is_none() {
             return Ok(Some(format!(
-                "the image {image} has to be built, and this user has no right to: run it as root once, or give the user \
-                 subordinate ids (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)"
+                "the image {} has to be built, and this user has no right to: run it as root once, or give the user \
+                 subordinate ids (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)",
+                recipe.name
             )));
         }
     }
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn only_an_image_with_packages_needs_the_right_to_build() {
         let cache = tempfile::tempdir().unwrap();
-        let why = |image: &str| to_be_built([image].into_iter(), cache.path()).unwrap();
+        let why = |image: &str| to_be_built([images::find(image, None)].into_iter(), cache.path()).unwrap();
         assert_eq!(why("micro"), None);
         let told = why("postgres").unwrap();
         assert!(told.starts_with("the image postgres has to be built") && told.contains("--add-subuids"), "{told}");

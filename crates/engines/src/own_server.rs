@@ -5,6 +5,7 @@ use crate::account::Account;
 use crate::admin::Admin;
 use crate::limit::ReplyLimit;
 use crate::process::LoggedProcess;
+use crate::programs::{ENVIRONMENT, VERSION};
 use crate::remote::Remote;
 use crate::secret::Secret;
 use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerReport};
@@ -113,7 +114,10 @@ pub fn over_profile(
     own: fn(&Key, &Value) -> (&'static str, String),
     profile: impl FnOnce(&str, &Map<String, Value>) -> ServerSettings,
 ) -> Result<ServerSettings, ServerError> {
-    let table = settings::check(table, keys).map_err(|problems| {
+    // The version chooses the programs and is no setting of theirs.
+    let table = table.iter().filter(|(name, _)| *name != VERSION);
+    let table: Map<String, Value> = table.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let table = settings::check(&table, keys).map_err(|problems| {
         let why = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
         ServerError::Settings { engine: kind.to_owned(), why }
     })?;
@@ -135,7 +139,7 @@ pub fn seconds(span_ms: &Value) -> u64 {
 
 /// Gives every server the same surroundings: none of our environment, and a working folder that it may read.
 pub fn surroundings(launch: Launch, account: Account, stand: &Path) -> Launch {
-    account.run(launch.environment(&[("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("TZ", "UTC")]).folder(stand))
+    account.run(launch.environment(&ENVIRONMENT).folder(stand))
 }
 
 /// The server's data folder below `place`; `init` makes it if it does not exist. It is renamed into place when

@@ -39,8 +39,10 @@ pub struct FurtherDatabase {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    #[error("{program} is not in this image: {source}")]
-    Missing { program: String, source: std::io::Error },
+    #[error("{product} is not in this machine: looked for {looked_for} in {places}{unfit}")]
+    Missing { product: &'static str, looked_for: String, places: String, unfit: String },
+    #[error("{product} {asked} is not in this machine; there is {there}")]
+    OtherVersions { product: &'static str, asked: String, there: String },
     /// The settings do not fit each other or this machine.
     #[error("settings of {engine}: {why}")]
     Settings { engine: String, why: String },

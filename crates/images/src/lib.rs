@@ -23,7 +23,7 @@ mod tree;
 pub use build::{ImageError, build, build_without_kernel, tree_in_cache};
 pub use cache::{Cache, CacheError, EntryKind, ListedImage, list, sweep};
 pub use choice::KernelChoice;
-pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find, names};
+pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find, in_folder, of_text, replaced};
 pub use tool::ToolError;
 
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,17 @@
-//! Where this host gets Debian's packages from: its own apt sources, and only Debian's among them.
+//! Where Debian's packages come from: the archive that a recipe names, else this host's own apt sources, and only Debian's
+//! among them.
 //!
 //! Hosts may have other vendors' entries beside Debian's, a nearby mirror, or another release than the image's. So the
-//! entries are read, filtered, and rewritten for the release that a recipe asks for. No mirror is named here.
+//! entries are read, filtered, and rewritten for the release that a recipe asks for. A host without any, such as one of
+//! another distribution, gets what mmdebstrap takes by itself: Debian's own archive. No mirror is named here.
 
 use std::path::{Path, PathBuf};
 
 /// What follows a release's name in the suites that belong to a Debian installation.
 const SUITE_SUFFIXES: &[&str] = &["", "-updates", "-security"];
+
+/// Suites that are updated themselves, so nothing follows their names.
+const WITHOUT_UPDATES: &[&str] = &["sid", "unstable", "experimental"];
 
 /// Suites of Debian itself. Other vendors use such names, too, so the key, or else the address, must fit as well.
 const RELEASES: &[&str] =
@@ -15,12 +20,70 @@ const RELEASES: &[&str] =
 /// Part of the file name of the keys that Debian signs its archive with.
 const DEBIAN_KEYRING: &str = "debian-archive";
 
+/// Where the package `debian-archive-keyring` has Debian's keys, on Debian and on other distributions.
+const DEBIAN_KEYRINGS: [&str; 2] =
+    ["usr/share/keyrings/debian-archive-keyring.gpg", "usr/share/keyrings/debian-archive-keyring.pgp"];
+
 #[derive(Debug, thiserror::Error)]
 pub enum SourcesError {
     #[error("cannot read apt's sources in {}: {cause}", .path.display())]
     Unreadable { path: PathBuf, cause: std::io::Error },
-    #[error("apt's sources ({}) name no Debian archive; packages for images come from there", .looked_in.display())]
-    NoneOfDebian { looked_in: PathBuf },
+    #[error("there is no key file {}, which the recipe names as its keyring", .path.display())]
+    NoKeyring { path: PathBuf },
+    #[error(
+        "this host has no keys of Debian's archive ({}); install the package debian-archive-keyring, or name a key file as \
+         `keyring` in the recipe",
+        .looked_for.display()
+    )]
+    NoDebianKeys { looked_for: PathBuf },
+}
+
+/// The part of a recipe that says where packages come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PackageOrigin<'a> {
+    pub suite: &'a str,
+    pub mirror: Option<&'a str>,
+    pub keyring: Option<&'a Path>,
+    pub allow_expired: bool,
+}
+
+impl<'a> PackageOrigin<'a> {
+    /// As the host has it.
+    pub fn of_suite(suite: &'a str) -> Self {
+        Self { suite, mirror: None, keyring: None, allow_expired: false }
+    }
+}
+
+/// Where mmdebstrap finds packages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PackageArchives {
+    /// Entries in apt's one-line form. Without any, mmdebstrap takes Debian's own archive.
+    pub entries: Vec<String>,
+    /// The keys for an archive that no entry names.
+    pub keyring: Option<PathBuf>,
+}
+
+/// The archives for these packages, for a host whose files are below `root`.
+pub(crate) fn archives(root: &Path, origin: &PackageOrigin<'_>) -> Result<PackageArchives, SourcesError> {
+    let named = origin.keyring.map(|path| {
+        let missing = || SourcesError::NoKeyring { path: path.to_owned() };
+        path.is_file().then(|| path.to_owned()).ok_or_else(missing)
+    });
+    let named = named.transpose()?;
+    let key_of_debian = || named.clone().map_or_else(|| debian_keyring(root), Ok);
+    if let Some(mirror) = origin.mirror {
+        let entry = format!("deb [signed-by={}] {mirror} {} main", key_of_debian()?.display(), origin.suite);
+        return Ok(PackageArchives { entries: vec![entry], keyring: None });
+    }
+    let entries = debian_entries(&root.join("etc/apt"), origin.suite, named.as_deref())?;
+    let keyring = if entries.is_empty() { Some(key_of_debian()?) } else { None };
+    Ok(PackageArchives { entries, keyring })
+}
+
+fn debian_keyring(root: &Path) -> Result<PathBuf, SourcesError> {
+    let mut places = DEBIAN_KEYRINGS.iter().map(|place| root.join(place));
+    let missing = || SourcesError::NoDebianKeys { looked_for: root.join(DEBIAN_KEYRINGS[0]) };
+    places.find(|path| path.is_file()).ok_or_else(missing)
 }
 
 /// One archive in one suite.
@@ -35,8 +98,9 @@ struct SourceEntry {
     trust: Vec<String>,
 }
 
-/// Entries in apt's one-line form, for `suite`, from the host's Debian archives. `apt` is `/etc/apt`.
-pub(crate) fn debian_entries(apt: &Path, suite: &str) -> Result<Vec<String>, SourcesError> {
+/// Entries in apt's one-line form, for `suite`, from the host's Debian archives; none if it has no such archive. `apt` is
+/// `/etc/apt`. A key file that is given takes the place of the host's.
+fn debian_entries(apt: &Path, suite: &str, keyring: Option<&Path>) -> Result<Vec<String>, SourcesError> {
     let mut entries = Vec::new();
     for path in source_files(apt)? {
         let text = std::fs::read_to_string(&path);
@@ -44,8 +108,13 @@ pub(crate) fn debian_entries(apt: &Path, suite: &str) -> Result<Vec<String>, Sou
         let is_list = path.extension().is_some_and(|extension| extension == "list");
         entries.extend(if is_list { read_one_line_entries(&text) } else { read_stanzas(&text) });
     }
-    let lines = lines_for_suite(&entries, suite);
-    if lines.is_empty() { Err(SourcesError::NoneOfDebian { looked_in: apt.to_owned() }) } else { Ok(lines) }
+    entries.retain(SourceEntry::is_debian);
+    if let Some(keyring) = keyring {
+        for entry in &mut entries {
+            entry.signed_by = Some(keyring.display().to_string());
+        }
+    }
+    Ok(lines_for_suite(&entries, suite))
 }
 
 fn source_files(apt: &Path) -> Result<Vec<PathBuf>, SourcesError> {
@@ -65,12 +134,12 @@ fn source_files(apt: &Path) -> Result<Vec<PathBuf>, SourcesError> {
     Ok(files)
 }
 
-/// The Debian entries, moved to `suite`, without duplicates. Empty if the release itself is not among them.
+/// Debian's entries, moved to `suite`, without duplicates. Empty if the release itself is not among them.
 fn lines_for_suite(entries: &[SourceEntry], suite: &str) -> Vec<String> {
     let mut lines: Vec<(bool, String)> = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.is_debian()) {
+    for entry in entries {
         let suffix = entry.suffix();
-        if !SUITE_SUFFIXES.contains(&suffix) {
+        if !SUITE_SUFFIXES.contains(&suffix) || !suffix.is_empty() && WITHOUT_UPDATES.contains(&suite) {
             continue;
         }
         let line = (suffix.is_empty(), entry.line(&format!("{suite}{suffix}")));
@@ -180,13 +249,20 @@ mod tests {
 
     const KEY: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-    fn lines_of(files: &[(&str, &str)], suite: &str) -> Result<Vec<String>, SourcesError> {
-        let apt = tempfile::tempdir().unwrap();
-        std::fs::create_dir(apt.path().join("sources.list.d")).unwrap();
-        for (name, text) in files {
-            std::fs::write(apt.path().join(name), text).unwrap();
+    /// A host with these files below `/etc/apt`, and with Debian's keys.
+    fn host(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let files = files.iter().map(|(name, text)| (format!("etc/apt/{name}"), *text));
+        for (name, text) in files.chain([(DEBIAN_KEYRINGS[0].to_owned(), "keys")]) {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
         }
-        debian_entries(apt.path(), suite)
+        root
+    }
+
+    fn lines_of(files: &[(&str, &str)], suite: &str) -> Vec<String> {
+        archives(host(files).path(), &PackageOrigin::of_suite(suite)).unwrap().entries
     }
 
     #[test]
@@ -206,7 +282,7 @@ mod tests {
             format!("deb [signed-by={KEY}] http://mirror.example/debian bookworm-updates main"),
             format!("deb [signed-by={KEY}] http://mirror.example/debian-security bookworm-security main"),
         ];
-        assert_eq!(lines_of(&files, "bookworm").unwrap(), expected);
+        assert_eq!(lines_of(&files, "bookworm"), expected);
     }
 
     #[test]
@@ -218,7 +294,7 @@ mod tests {
                     deb http://vendor.example/packages bookworm main\n\
                     deb cdrom:[Debian]/ bookworm main\n";
         let expected = ["deb [check-valid-until=no] http://snapshot.example/archive/debian/2025 bookworm main"];
-        assert_eq!(lines_of(&[("sources.list", list)], "bookworm").unwrap(), expected);
+        assert_eq!(lines_of(&[("sources.list", list)], "bookworm"), expected);
     }
 
     #[test]
@@ -228,14 +304,47 @@ mod tests {
             "deb http://mirror.example/debian bookworm main",
             "deb http://mirror.example/debian-security bookworm-security main",
         ];
-        assert_eq!(lines_of(&[("sources.list", list)], "bookworm").unwrap(), expected);
+        assert_eq!(lines_of(&[("sources.list", list)], "bookworm"), expected);
+        assert_eq!(lines_of(&[("sources.list", list)], "sid"), ["deb http://mirror.example/debian sid main"]);
     }
 
     #[test]
-    fn security_updates_alone_are_no_archive() {
-        let list = "deb http://mirror.example/debian-security bookworm-security main\n";
-        let error = lines_of(&[("sources.list", list)], "bookworm").unwrap_err();
-        assert!(matches!(error, SourcesError::NoneOfDebian { .. }));
-        assert!(matches!(lines_of(&[], "bookworm").unwrap_err(), SourcesError::NoneOfDebian { .. }));
+    fn a_host_without_an_archive_of_debian_gets_debians_own_with_its_keys() {
+        let ubuntu = "Types: deb\nURIs: http://mirror.example/ubuntu\nSuites: noble noble-updates\nComponents: main\n\
+                      Signed-By: /usr/share/keyrings/ubuntu-archive-keyring.gpg\n";
+        let security = "deb http://mirror.example/debian-security bookworm-security main\n";
+        for files in [&[][..], &[("sources.list.d/ubuntu.sources", ubuntu)], &[("sources.list", security)]] {
+            let host = host(files);
+            let found = archives(host.path(), &PackageOrigin::of_suite("bookworm")).unwrap();
+            let keyring = Some(host.path().join(DEBIAN_KEYRINGS[0]));
+            assert_eq!(found, PackageArchives { entries: Vec::new(), keyring });
+            std::fs::remove_file(host.path().join(DEBIAN_KEYRINGS[0])).unwrap();
+            let why = archives(host.path(), &PackageOrigin::of_suite("bookworm")).unwrap_err().to_string();
+            assert!(why.contains("install the package debian-archive-keyring"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_names_its_archive_and_its_keys() {
+        let list = format!("deb [signed-by={KEY} check-valid-until=no] http://mirror.example/debian bookworm main\n");
+        let host = host(&[("sources.list", &list)]);
+        let keys = host.path().join("new.gpg");
+        std::fs::write(&keys, "keys").unwrap();
+        let of_suite = PackageOrigin::of_suite("trixie");
+        let entries = |origin: &PackageOrigin<'_>| archives(host.path(), origin).map(|found| found.entries);
+        let with_keys = PackageOrigin { keyring: Some(&keys), ..of_suite };
+        let expected =
+            format!("deb [signed-by={} check-valid-until=no] http://mirror.example/debian trixie main", keys.display());
+        assert_eq!(entries(&with_keys).unwrap(), [expected]);
+        let with_mirror = PackageOrigin { mirror: Some("http://own.example/debian"), ..of_suite };
+        let of_debian = host.path().join(DEBIAN_KEYRINGS[0]);
+        let expected = format!("deb [signed-by={}] http://own.example/debian trixie main", of_debian.display());
+        assert_eq!(entries(&with_mirror).unwrap(), [expected]);
+        let both = PackageOrigin { keyring: Some(&keys), ..with_mirror };
+        let expected = format!("deb [signed-by={}] http://own.example/debian trixie main", keys.display());
+        assert_eq!(entries(&both).unwrap(), [expected]);
+        let gone = PackageOrigin { keyring: Some(Path::new("/no/such.gpg")), ..of_suite };
+        let why = entries(&gone).unwrap_err().to_string();
+        assert_eq!(why, "there is no key file /no/such.gpg, which the recipe names as its keyring");
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::cache::{CacheError, walk};
 use crate::recipe::{Recipe, RecipeFile};
-use crate::sources::{self, SourcesError};
+use crate::sources::{self, PackageArchives, PackageOrigin, SourcesError};
 use crate::tool::{MMDEBSTRAP, TAR, ToolError};
 use machines::boot::AGENT_FILE;
 use machines::process::ProcessError;
@@ -46,7 +46,7 @@ pub enum TreeError {
 
 /// What mmdebstrap should make.
 pub(crate) struct Contents<'a> {
-    suite: &'a str,
+    origin: PackageOrigin<'a>,
     /// mmdebstrap's name for the set of packages that are installed without being listed.
     variant: &'static str,
     packages: Vec<&'a str>,
@@ -57,33 +57,41 @@ pub(crate) struct Contents<'a> {
 impl<'a> Contents<'a> {
     /// A package and its dependencies, unpacked but not installed.
     pub fn unpacked(suite: &'a str, package: &'a str) -> Self {
-        Contents { suite, variant: "extract", packages: vec![package], excludes: Vec::new(), files: &[] }
+        let origin = PackageOrigin::of_suite(suite);
+        Contents { origin, variant: "extract", packages: vec![package], excludes: Vec::new(), files: &[] }
     }
 
     /// Debian's essential packages and the recipe's, installed; `None` if the recipe has no packages.
     pub fn installed(recipe: &'a Recipe) -> Option<Self> {
         let words = |list: &'a [String]| list.iter().map(String::as_str).collect();
         let suite = recipe.suite.as_deref().filter(|_| !recipe.packages.is_empty())?;
+        let Recipe { mirror, keyring, allow_expired, .. } = recipe;
+        let (mirror, keyring, allow_expired) = (mirror.as_deref(), keyring.as_deref(), *allow_expired);
+        let origin = PackageOrigin { suite, mirror, keyring, allow_expired };
         let (packages, excludes) = (words(&recipe.packages), words(&recipe.excludes));
-        Some(Contents { suite, variant: "essential", packages, excludes, files: &recipe.files })
+        Some(Contents { origin, variant: "essential", packages, excludes, files: &recipe.files })
     }
 
     /// mmdebstrap's arguments. Pure.
-    fn arguments(&self, mirrors: &[String], files: &Path, archive: &Path) -> Vec<String> {
+    fn arguments(&self, archives: &PackageArchives, files: &Path, archive: &Path) -> Vec<String> {
         let mut arguments = vec![
             "--mode=auto".to_owned(),
             format!("--variant={}", self.variant),
             "--format=tar".to_owned(),
             format!("--include={}", self.packages.join(",")),
         ];
+        arguments.extend(archives.keyring.as_ref().map(|keyring| format!("--keyring={}", keyring.display())));
+        if self.origin.allow_expired {
+            arguments.push(r#"--aptopt=Acquire::Check-Valid-Until "false""#.to_owned());
+        }
         arguments.extend(self.excludes.iter().map(|pattern| format!("--dpkgopt=path-exclude={pattern}")));
         if self.variant == "extract" {
             arguments.push(format!("--extract-hook=ls \"$1/var/cache/apt/archives\" > \"$1/{UNPACKED_LIST}\""));
         } else {
             arguments.push(format!("--essential-hook=sync-in {} /", quoted(files)));
         }
-        arguments.extend([self.suite.to_owned(), archive.display().to_string()]);
-        arguments.extend(mirrors.iter().cloned());
+        arguments.extend([self.origin.suite.to_owned(), archive.display().to_string()]);
+        arguments.extend(archives.entries.iter().cloned());
         arguments
     }
 }
@@ -99,11 +107,14 @@ pub(crate) fn bootstrap(
     work: &Path,
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, TreeError> {
-    let mirrors = sources::debian_entries(Path::new("/etc/apt"), contents.suite)?;
+    let archives = sources::archives(Path::new("/"), &contents.origin)?;
+    if archives.entries.is_empty() {
+        progress("taking packages from Debian's own archive, since this host's apt sources name none of Debian's");
+    }
     let (files, archive) = (work.join("files"), work.join("tree.tar"));
     fs::create_dir(&files).map_err(CacheError::io("create", &files))?;
     write_files(contents.files, &files)?;
-    let mut call = MMDEBSTRAP.call_contained()?.args(contents.arguments(&mirrors, &files, &archive));
+    let mut call = MMDEBSTRAP.call_contained()?.args(contents.arguments(&archives, &files, &archive));
     call = call.env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
     if rustix::process::geteuid().is_root() {
         // Its temporary tree is then removed with our work folder, even if it is killed. For users the tree must stay
@@ -133,6 +144,12 @@ fn advice_on(error: &ProcessError) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|word| tail.contains(word));
     if says(&["Could not resolve", "Could not connect", "Connection failed", "Temporary failure", "unreachable"]) {
         Some("the archive named in this host's apt sources cannot be reached; check network, proxy and sources")
+    } else if says(&["NO_PUBKEY", "public key is not available"]) {
+        Some("the keys on this host do not know this release; name a newer key file as `keyring` in the recipe")
+    } else if says(&[" is expired ", " is not valid anymore"]) {
+        Some("the archive's list of packages is past its date; `allow_expired = true` in the recipe accepts that")
+    } else if says(&["does not have a Release file"]) {
+        Some("the archive does not have the recipe's suite; another one can be named as `mirror` in the recipe")
     } else if says(&["No space left on device"]) {
         Some("the disk is full")
     } else if says(&["Unable to locate package", "has no installation candidate"]) {
@@ -250,10 +267,11 @@ mod tests {
     fn the_recipe_becomes_arguments() {
         let recipe = crate::find("postgres", None).unwrap();
         let contents = Contents::installed(&recipe).unwrap();
-        let mirrors = ["deb http://mirror.example/debian bookworm main".to_owned()];
-        let installed = contents.arguments(&mirrors, Path::new("/w/files"), Path::new("/w/tree.tar"));
+        let entries = vec!["deb http://mirror.example/debian bookworm main".to_owned()];
+        let archives = PackageArchives { entries, keyring: None };
+        let installed = contents.arguments(&archives, Path::new("/w/files"), Path::new("/w/tree.tar"));
         let contents = Contents::unpacked("bookworm", "linux-image-amd64");
-        let unpacked = contents.arguments(&mirrors, Path::new("/w/files"), Path::new("/w/tree.tar"));
+        let unpacked = contents.arguments(&archives, Path::new("/w/files"), Path::new("/w/tree.tar"));
         assert_snapshot!([installed, vec![String::new()], unpacked].concat().join("\n"), @r#"
         --mode=auto
         --variant=essential
@@ -277,6 +295,18 @@ mod tests {
         /w/tree.tar
         deb http://mirror.example/debian bookworm main
         "#);
+    }
+
+    #[test]
+    fn an_expired_release_and_the_keys_of_debians_own_archive_become_arguments() {
+        let recipe = crate::find("postgres-18", None).unwrap();
+        let archives = PackageArchives { entries: Vec::new(), keyring: Some("/k/debian.gpg".into()) };
+        let contents = Contents::installed(&recipe).unwrap();
+        let arguments = contents.arguments(&archives, Path::new("/w/files"), Path::new("/w/tree.tar"));
+        for argument in ["--keyring=/k/debian.gpg", r#"--aptopt=Acquire::Check-Valid-Until "false""#] {
+            assert!(arguments.iter().any(|other| other == argument), "{arguments:?}");
+        }
+        assert_eq!(arguments[arguments.len() - 2..], ["sid", "/w/tree.tar"]);
     }
 
     #[test]
@@ -321,6 +351,13 @@ mod tests {
             advice_on(&ProcessError::Failed { program: "mmdebstrap".to_owned(), status, tail: tail.to_owned() })
                 .unwrap()
         };
+        assert!(advice("  W: GPG error: x sid InRelease: NO_PUBKEY 6ED0E7B82643E131").contains("`keyring`"));
+        assert!(
+            advice("  E: Release file for http://x/InRelease is expired (invalid since 3d)").contains("allow_expired")
+        );
+        assert!(
+            advice("  E: The repository 'http://x etch Release' does not have a Release file.").contains("`mirror`")
+        );
         assert!(advice("  Temporary failure resolving 'mirror.example'").contains("cannot be reached"));
         assert!(advice("  E: Unable to locate package x").contains("not in the archive"));
         assert!(advice("  write error: No space left on device").contains("full"));

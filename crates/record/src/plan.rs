@@ -42,6 +42,9 @@ pub struct Plan {
     /// The single changes whose effects the study asks for. Absent if it asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Ablation>,
+    /// The texts of recipes that are not bakeoff's own, by the image that a cell names. Absent if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub recipes: BTreeMap<String, String>,
     #[serde(deserialize_with = "cells")]
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,

@@ -128,6 +128,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         accept: BTreeMap::new(),
         durability: None,
         ablation: None,
+        recipes: BTreeMap::new(),
         precision: None,
         cells: (0..=study.others).map(cell).collect(),
         trials,

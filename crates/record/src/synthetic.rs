@@ -117,6 +117,7 @@ fn plan(blocks: u32) -> Plan {
         accept: BTreeMap::new(),
         durability: None,
         ablation: None,
+        recipes: BTreeMap::new(),
         precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),

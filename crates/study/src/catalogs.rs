@@ -1,6 +1,7 @@
 //! The kinds of engines, workloads and platforms that a study may name, and their keys.
 
 use crate::accept::FindingCode;
+use images::Recipe;
 use platforms::entry::{FindSettings, PlatformEntry};
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
@@ -28,20 +29,20 @@ pub type WorkloadCheck = fn(&str, &Map<String, Value>, Option<&str>) -> Result<W
 /// Space that the loaded data of a workload take on an engine: the engine's kind, the workload's, and its table.
 pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
 
-/// Reads the files that a study names: the text at a path, or why it cannot be read.
+/// Reads what a study names by its path, the text of a file or the recipes in a folder, or returns why it cannot be read.
 #[derive(Clone)]
-pub struct StudyFiles(pub Rc<ReadFile>);
+pub struct StudyFiles<Read = String>(pub Rc<ReadFile<Read>>);
 
-type ReadFile = dyn Fn(&str) -> Result<String, String>;
+type ReadFile<Read> = dyn Fn(&str) -> Result<Read, String>;
 
-impl StudyFiles {
+impl<Read: 'static> StudyFiles<Read> {
     /// No file can be read.
     pub fn none() -> Self {
         Self(Rc::new(|_| Err("no file can be read here".to_owned())))
     }
 }
 
-impl fmt::Debug for StudyFiles {
+impl<Read> fmt::Debug for StudyFiles<Read> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Files")
     }
@@ -53,8 +54,10 @@ pub struct Catalogs {
     pub engines: Vec<Kind>,
     pub workloads: Vec<Kind>,
     pub platforms: Vec<Kind>,
-    /// Names of the recipes that images can be built from.
-    pub images: Vec<&'static str>,
+    /// The recipes that images can be built from. Those of a folder that the study names come last.
+    pub images: Vec<Recipe>,
+    /// Reads the recipes in a folder. [`Self::standard`] has no reader.
+    pub recipes: StudyFiles<Vec<Recipe>>,
     /// Callers that may read files put a reader here; [`Self::standard`] has none.
     pub files: StudyFiles,
     /// Codes of findings. The analysis knows them, so [`Self::standard`] has none.
@@ -83,7 +86,9 @@ impl Catalogs {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),
             workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
             platforms: platforms::catalog::PLATFORMS.iter().map(platform).collect(),
-            images: images::names().collect(),
+            // A test holds that the recipes of this build can be read.
+            images: images::catalog(None).unwrap_or_default(),
+            recipes: StudyFiles::none(),
             files: StudyFiles::none(),
             codes: Vec::new(),
             check_workload,

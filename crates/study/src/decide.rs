@@ -4,6 +4,7 @@ use crate::ablation::Wrong;
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
 use crate::host::Host;
+use crate::image::{self, ImageWish};
 use crate::keys::{
     ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, OFFERED, PACINGS, PEAK_WORD, SESSIONS_DEFAULT, load_keys,
 };
@@ -12,7 +13,8 @@ use crate::problems::{Flaw, below, quoted};
 use crate::room::in_gib;
 use crate::side_by_side;
 use crate::{data_size, disk, load_hosts, sessions};
-use platforms::capabilities::DataHome;
+use engines::programs::VERSION;
+use platforms::capabilities::{DataHome, ImageUse};
 use platforms::entry::PlatformSettings;
 use platforms::order::MachineRequest;
 use record::plan::{Cell, WorkloadNote};
@@ -116,7 +118,14 @@ impl<'a> Deciding<'a> {
             Some(settings) => Some(self.host).filter(|_| settings.can().data != DataHome::Elsewhere),
             None => Some(self.host).filter(|_| platform.is_none()),
         };
-        let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine, host));
+        let is_image_used = settings.as_ref().is_some_and(|settings| settings.can().image != ImageUse::None);
+        let version = engine_table.as_ref().and_then(|table| table.get(VERSION)?.as_str());
+        let machine = self.table("machine", MACHINE).and_then(|mut table| {
+            if let Some(engine) = engine {
+                self.image(&mut table, engine, version, is_image_used);
+            }
+            self.machine(table, host)
+        });
         let runs_already = settings.as_ref().is_some_and(|settings| settings.running_server().is_some());
         let engine_table = engine_table.map(|table| if runs_already { self.as_it_runs(engine) } else { table });
         let workload = self.workload("workload", engine);
@@ -232,14 +241,21 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// Checks of `[machine]` that keys alone cannot make: the host's size, known images, and the engine's default image.
-    /// `host` is `None` if the machine is not on this host.
-    fn machine(
-        &mut self,
-        mut table: Map<String, Value>,
-        engine: Option<&Kind>,
-        host: Option<&Host>,
-    ) -> Option<Map<String, Value>> {
+    /// Decides the image of the machine.
+    fn image(&mut self, machine: &mut Map<String, Value>, engine: &Kind, version: Option<&str>, is_used: bool) {
+        let named = machine.get("image").and_then(Value::as_str);
+        match image::choose(ImageWish { engine, version, named, is_used }, &self.catalogs.images) {
+            Ok(name) => drop(machine.insert("image".to_owned(), Value::from(name))),
+            Err(misfit) => {
+                let line = self.tables.line(misfit.path);
+                self.problems.push(misfit.in_line(line));
+            }
+        }
+    }
+
+    /// Checks of `[machine]` that keys alone cannot make, which concern the host's size. `host` is `None` if the machine is
+    /// not on this host.
+    fn machine(&mut self, mut table: Map<String, Value>, host: Option<&Host>) -> Option<Map<String, Value>> {
         let number = |table: &Map<String, Value>, name: &str| table.get(name).and_then(Value::as_u64);
         let vcpus = number(&table, "vcpus")?;
         let oversubscribe = table.get("oversubscribe") == Some(&Value::Bool(true));
@@ -253,16 +269,6 @@ impl<'a> Deciding<'a> {
             self.tell("machine.memory", format!("found {}", Bytes(memory)), expected);
         }
         self.take("", disk::problems(&table));
-        match (table.get("image").and_then(Value::as_str), engine) {
-            (Some(image), _) if !self.catalogs.images.contains(&image) => {
-                let names = || self.catalogs.images.iter().copied();
-                let line = self.tables.line("machine.image");
-                let problem = Flaw::new(line, "machine.image", format!("found \"{image}\""), quoted(names()));
-                self.problems.push(problem.with_nearest(nearest(image, names())));
-            }
-            (None, Some(engine)) => drop(table.insert("image".to_owned(), Value::from(image_for(engine.kind)))),
-            _ => {}
-        }
         let kernel = self.host.kernel_of(&table).map_err(|problem| self.take("", vec![problem])).ok()?;
         table.insert("kernel".to_owned(), Value::from(kernel.to_string()));
         let table = settings::check(&table, MACHINE).ok()?;
@@ -486,11 +492,6 @@ fn shares_server(engine: &Map<String, Value>) -> bool {
 /// `engine.instances` of a checked table.
 fn instances(engine: Option<&Map<String, Value>>) -> u64 {
     engine.and_then(|table| table.get("instances")).and_then(Value::as_u64).unwrap_or(1)
-}
-
-/// The image with the server of an engine. The embedded engine is in our own binary and needs nothing else.
-fn image_for(engine: &str) -> &str {
-    if engine == "sqlite" { "micro" } else { engine }
 }
 
 fn with_kind(entry: &Kind, table: Map<String, Value>) -> Map<String, Value> {

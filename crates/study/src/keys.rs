@@ -27,6 +27,9 @@ pub const STUDY: &[Key] = keys! {
         "the greatest number of blocks, beside precision: 100 unless given";
     time_limit = "", Holds::Span { min_ms: 1000, max_ms: 100 * DAY_MS },
         "beside precision: no block is added that would not end before all trials together have taken this long";
+    recipes = "", Holds::Text,
+        "a folder, from the study's own, with recipes of images that machine.image and engine.version can ask for; they take \
+         the place of bakeoff's recipes of the same name, and the record has their texts";
 };
 
 /// Keys of `[ablation]`, beside its changes.
@@ -70,7 +73,9 @@ pub const MACHINE: &[Key] = keys! {
         "the kernel that guests boot: host, that of this host; debian-12 or debian-13, Debian's for clouds, and debian-12-generic or \
          debian-13-generic, those with every driver; or the path of a vmlinuz with its modules beside it; unless given, host if this \
          host has its vmlinuz and modules, else debian-12";
-    image = "", Holds::Text, "recipe of the image; the one named after the engine unless given (for sqlite: micro)";
+    image = "", Holds::Text,
+        "recipe of the image; unless given, the one with the version that the engine asks for, or else the one named after \
+         the engine (for sqlite: micro)";
     disk = "{}", Holds::Table(DISK), "the disk that holds the database";
     oversubscribe = "false", Holds::Boolean, "whether all machines together may have more vCPUs than the host has CPUs";
     pinning = "auto", Holds::Choice(&["auto", "none", "cores", "threads", "node", "explicit"]),
@@ -121,6 +126,9 @@ pub const ENGINE: &[Key] = keys! {
          equal part of the load";
     shared_server = "false", Holds::Boolean,
         "whether the databases of a machine are databases of one server, which then has all of the memory";
+    version = "", Holds::Text,
+        "version of the server, such as \"17\" or \"11.8\": it chooses the image, or one of the servers that are installed \
+         where machines need no image; the newest in the machine unless given; not for sqlite";
 };
 
 const INSTANCES_MAX: i64 = MOST_INSTANCES as i64;

@@ -16,6 +16,7 @@ mod decide;
 mod disk;
 mod estimate;
 mod host;
+mod image;
 mod keys;
 mod lines;
 mod load_hosts;

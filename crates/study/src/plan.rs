@@ -14,8 +14,11 @@ use crate::problems::{Flaw, in_order};
 use crate::several_hosts::{self, hosts};
 use crate::source::{self, Leaf};
 use crate::trials::trials;
-use record::plan::Plan;
+use images::Recipe;
+use record::plan::{Cell, Plan};
+use record::settings::at;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What each contender is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     }
     let top = top(&source.base, &mut problems);
     problems.extend(unknown_at_top(&source));
+    let own = own_recipes(&top, catalogs, &source.base, &mut problems);
+    let catalogs = &Catalogs { images: images::replaced(catalogs.images.clone(), own.clone()), ..catalogs.clone() };
     let accept = accepted(&source.base, &catalogs.codes, &mut problems);
     let (blocks, precision) = blocks_and_precision(&top, &source.base, &mut problems);
     let aa = against == Against::Itself;
@@ -76,6 +81,7 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
         accept,
         durability,
         ablation: ablation.filter(|_| !aa),
+        recipes: texts_of_used(own, &cells),
         cells,
         trials,
         workloads,
@@ -84,6 +90,26 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
 
 /// Runs of a study and of its A/A version (`--aa`) share a folder, so their names must differ.
 const RUNS_OF_AA: &str = "-aa";
+
+/// The recipes in the folder that the study names.
+fn own_recipes(top: &Map<String, Value>, catalogs: &Catalogs, base: &[Leaf], problems: &mut Vec<Flaw>) -> Vec<Recipe> {
+    const RECIPES: &str = "recipes";
+    let Some(folder) = top.get(RECIPES).and_then(Value::as_str) else { return Vec::new() };
+    (catalogs.recipes.0)(folder).unwrap_or_else(|why| {
+        let line = base.iter().find(|leaf| leaf.path == RECIPES).map(|leaf| leaf.line);
+        let expected = format!("a folder whose recipes can be read ({why})");
+        problems.push(Flaw::new(line, RECIPES, format!("found {folder:?}"), expected));
+        Vec::new()
+    })
+}
+
+/// The texts of those recipes that a cell's image is made from, by name.
+fn texts_of_used(recipes: Vec<Recipe>, cells: &[Cell]) -> BTreeMap<String, String> {
+    let is_used = |recipe: &Recipe| {
+        cells.iter().any(|cell| at(cell.settings.tables(), "machine.image") == Some(&Value::from(recipe.name.as_str())))
+    };
+    recipes.into_iter().filter(is_used).map(|recipe| (recipe.name, recipe.text)).collect()
+}
 
 /// The top-level keys that are not tables, checked.
 fn top(base: &[Leaf], problems: &mut Vec<Flaw>) -> Map<String, Value> {

@@ -4,6 +4,8 @@ use crate::keys::ENGINE;
 use crate::shape::{Load, MachineShape, kind_and_table, load, machine};
 use crate::trials::trials;
 use engines::entry::EngineEntry;
+use engines::programs::VERSION;
+use images::{Recipe, RecipeError};
 use platforms::entry::{FindSettings, PlatformSettings};
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::key::EXCEPTION_WORKLOAD;
@@ -33,6 +35,8 @@ pub struct TypedCell {
     /// The exception's own workload, if it has one.
     pub exception_workload: Option<ChosenWorkload>,
     pub load: Load,
+    /// The text of its image's recipe, if that is not bakeoff's own.
+    pub own_recipe: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -95,8 +99,15 @@ impl TypedCell {
                 .map(workload)
                 .transpose()?,
             load: load(&written).map_err(|problems| wrong("load", problems))?,
+            own_recipe: None,
             written,
         })
+    }
+
+    /// What its image is made from.
+    pub fn recipe(&self) -> Result<Recipe, RecipeError> {
+        let image = &self.machine.image;
+        self.own_recipe.as_ref().map_or_else(|| images::find(image, None), |text| images::of_text(image, text))
     }
 
     /// For a trial on one of its contender's several hosts.
@@ -120,7 +131,7 @@ impl TypedCell {
 }
 
 fn without_common_keys(mut engine: Chosen) -> Chosen {
-    for key in ENGINE {
+    for key in ENGINE.iter().filter(|key| key.name != VERSION) {
         engine.settings.shift_remove(key.name);
     }
     engine
@@ -148,7 +159,12 @@ impl Deref for TypedPlan {
 impl TypedPlan {
     /// With the platforms of the catalog, except in tests.
     pub fn read(plan: Plan, platform: FindSettings) -> Result<Self, CellError> {
-        let cells = plan.cells.iter().map(|cell| TypedCell::read(cell.clone(), platform)).collect::<Result<_, _>>()?;
+        let cell = |cell: &Cell| -> Result<TypedCell, CellError> {
+            let read = TypedCell::read(cell.clone(), platform)?;
+            let own_recipe = plan.recipes.get(&read.machine.image).cloned();
+            Ok(TypedCell { own_recipe, ..read })
+        };
+        let cells = plan.cells.iter().map(cell).collect::<Result<_, _>>()?;
         Ok(Self { plan, cells })
     }
 

@@ -129,6 +129,7 @@ impl ExistingOrder {
             accept: BTreeMap::new(),
             durability: None,
             ablation: None,
+            recipes: BTreeMap::new(),
             cells,
             trials,
             workloads: vec![study::note(kind, self.workload())],

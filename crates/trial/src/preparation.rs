@@ -132,7 +132,7 @@ pub fn image(
     let (image, kernel) = (&cell.machine.image, &cell.machine.kernel);
     let what = if guests { format!("image {image} with the kernel {kernel}") } else { format!("image {image}") };
     tell(Event::Preparing { what, expected_ms: EXPECTED_IMAGE_MS });
-    let recipe = images::find(image, None)?;
+    let recipe = cell.recipe()?;
     let mut steps = |text: &str| tell(Event::Progress { what: text.to_owned(), done: 0, of: 0 });
     Ok(if guests {
         images::build(&recipe, kernel, &cache, false, &mut steps)?

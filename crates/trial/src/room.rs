@@ -60,7 +60,7 @@ pub fn lacking(plan: &TypedPlan, site: &Site) -> Result<Option<String>, RoomErro
 pub fn preparing_ms(plan: &TypedPlan, site: &Site) -> Result<u64, RoomError> {
     let (mut needed, mut images) = (Needed::default(), BTreeSet::new());
     for cell in plan.planned() {
-        let recipe = images::find(&cell.machine.image, None)?;
+        let recipe = cell.recipe()?;
         if images::tree_in_cache(&recipe, &site.cache)?.is_none() {
             images.insert(recipe.name);
         }
@@ -76,7 +76,7 @@ impl Needed {
             // The other host is asked when the data are loaded there.
             return Ok(());
         }
-        let tree_id = images::tree_in_cache(&images::find(&cell.machine.image, None)?, &site.cache)?;
+        let tree_id = images::tree_in_cache(&cell.recipe()?, &site.cache)?;
         let own = self.data(cell, &cell.workload, tree_id.as_deref(), site);
         let exception =
             cell.exception_workload.as_ref().map(|workload| self.data(cell, workload, tree_id.as_deref(), site));

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 const BUDGETS: &[(&str, usize)] = &[
     ("agent", 2_010),
     ("analysis", 12_260),
-    ("cli", 8_580),
+    ("cli", 8_590),
     ("disk", 2_230),
     ("driver", 5_670),
-    ("engines", 8_520),
+    ("engines", 8_700),
     ("fleet", 1_510),
     ("histograms", 540),
     ("images", 2_370),
@@ -22,13 +22,13 @@ const BUDGETS: &[(&str, usize)] = &[
     ("record", 5_250),
     ("report", 7_220),
     ("settings", 640),
-    ("study", 3_620),
+    ("study", 3_770),
     ("telemetry", 3_960),
     ("trial", 6_930),
     ("trust", 220),
     ("uring", 580),
     ("workloads", 20_560),
-    ("xtask", 5_560),
+    ("xtask", 5_580),
 ];
 
 /// What a budget may exceed its crate by: after a larger cut it goes down, too.

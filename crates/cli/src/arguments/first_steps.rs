@@ -13,6 +13,8 @@ pub enum Compared {
     NativeVm,
     /// Two cache modes of a virtual machine's disk
     DiskCache,
+    /// All versions of the database that there are images of
+    Versions,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use crate::exit::{EndedWith, Exit};
 use crate::host;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use engines::version::ServerVersion;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::path::Path;
@@ -19,7 +20,6 @@ const MINUTES: u32 = 5;
 
 /// Seconds of a trial outside the load: starting, checking, stopping.
 const AROUND_S: u32 = 15;
-const TRIALS_OF_A_BLOCK: u32 = 2;
 /// An interval needs three blocks; five make a useful one.
 const FEWEST_BLOCKS: u32 = 5;
 
@@ -48,7 +48,7 @@ pub fn init(options: &InitOptions) -> Result<Exit> {
             minutes: minutes.unwrap_or(MINUTES),
         }
     };
-    let study = study(&wish);
+    let study = study(&wish)?;
     if options.file == Path::new(STANDARD_OUTPUT) {
         print(&study);
         return Ok(Exit::Done);
@@ -106,19 +106,51 @@ pub fn engines() -> Vec<String> {
     engines::catalog::ENGINES.iter().map(|entry| entry.kind.to_owned()).collect()
 }
 
-fn study(wish: &Wish) -> String {
+/// The versions of an engine's server that there are images of, the oldest first.
+fn versions(engine: &str) -> Vec<ServerVersion> {
+    let recipes = images::catalog(None).unwrap_or_default();
+    let recipes = recipes.iter().filter(|recipe| recipe.engine.as_deref() == Some(engine));
+    let mut versions: Vec<ServerVersion> =
+        recipes.filter_map(|recipe| ServerVersion::asked(recipe.version.as_deref()?)).collect();
+    versions.sort();
+    versions
+}
+
+/// A contender for each version.
+fn of_versions(engine: &str) -> Result<(u32, String)> {
+    let versions = versions(engine);
+    if versions.len() < 2 {
+        let several: Vec<String> = engines().into_iter().filter(|engine| self::versions(engine).len() > 1).collect();
+        let why =
+            format!("there is one version of {engine}, and nothing to compare it with; of these there are more: ");
+        return Err(EndedWith::bad_input(why + &several.join(", ")).into());
+    }
+    let contender = |(place, version): (usize, &ServerVersion)| {
+        let baseline = if place == 0 { BASELINE } else { "" };
+        format!(
+            "\n[[contender]]\nname     = \"{engine}-{version}\"\nplatform = {{ kind = \"native\" }}\n\
+             engine   = {{ version = \"{version}\" }}\n{baseline}"
+        )
+    };
+    Ok((u32::try_from(versions.len())?, versions.iter().enumerate().map(contender).collect()))
+}
+
+fn study(wish: &Wish) -> Result<String> {
     let Wish { engine, compared, warehouses, minutes } = wish;
+    let (question, (trials_of_a_block, contenders)) = match compared {
+        Compared::NativeVm => ("What does a virtual machine cost this database?", (2, NATIVE_VM.to_owned())),
+        Compared::DiskCache => {
+            ("What does the disk's cache mode change for this database in a VM?", (2, DISK_CACHE.to_owned()))
+        }
+        Compared::Versions => ("What do newer versions change for this database?", of_versions(engine)?),
+    };
     let (warmup, measure) = if *minutes < 10 { (3, 10) } else { (10, 30) };
-    let each_s = TRIALS_OF_A_BLOCK * (warmup + measure + AROUND_S);
+    let each_s = trials_of_a_block * (warmup + measure + AROUND_S);
     let blocks = (minutes.saturating_mul(60) / each_s).max(FEWEST_BLOCKS);
     let memory = if engine == SQLITE { "1GiB" } else { "2GiB" };
     let disk = 4_u32.saturating_add(warehouses / 4);
     let vcpus = host::cpus().map_or(1, |cpus| cpus.len()).clamp(1, 2);
-    let (question, contenders) = match compared {
-        Compared::NativeVm => ("What does a virtual machine cost this database?", NATIVE_VM),
-        Compared::DiskCache => ("What does the disk's cache mode change for this database in a VM?", DISK_CACHE),
-    };
-    format!(
+    Ok(format!(
         r#"# `bakeoff list load` and `bakeoff list ENTRY` show every key with its default.
 question = "{question}"
 blocks   = {blocks}              # each has one trial of each contender; more blocks show smaller differences
@@ -141,8 +173,10 @@ clients   = 2              # each works without pauses
 warmup    = "{warmup}s"
 measure   = "{measure}s"
 {contenders}"#
-    )
+    ))
 }
+
+const BASELINE: &str = "baseline = true            # the others are compared with this one\n";
 
 const NATIVE_VM: &str = r#"
 [[contender]]

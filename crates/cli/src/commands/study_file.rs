@@ -74,8 +74,11 @@ fn plan(path: &Path, aa: bool, text: &str, host: &Host) -> std::result::Result<P
     let against = if aa { Against::Itself } else { Against::Baseline };
     let codes = names().map(|(name, acceptable)| FindingCode { name, acceptable }).collect();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let files = StudyFiles(Rc::new(move |named| self::text(&folder.join(named)).map_err(|error| error.to_string())));
-    let catalogs = Catalogs { codes, files, ..Catalogs::standard() };
+    let beside = folder.clone();
+    let files = StudyFiles(Rc::new(move |named| self::text(&beside.join(named)).map_err(|error| error.to_string())));
+    let recipes =
+        StudyFiles(Rc::new(move |named| images::in_folder(&folder.join(named)).map_err(|error| error.to_string())));
+    let catalogs = Catalogs { codes, files, recipes, ..Catalogs::standard() };
     study::plan(&name, text, against, &catalogs, host)
 }
 

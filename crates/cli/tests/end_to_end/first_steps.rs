@@ -14,7 +14,17 @@ fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be
         assert!(told.contains(command), "{told}");
     }
     for engine in ["postgres", "mariadb", "sqlite"] {
-        for compare in ["native-vm", "disk-cache"] {
+        for compare in ["native-vm", "disk-cache", "versions"] {
+            if (engine, compare) == ("sqlite", "versions") {
+                let one = place.bakeoff(&["init", "x.toml", "--engine", engine, "--compare", compare]);
+                assert_eq!(one.status.code(), Some(2));
+                assert!(
+                    text(&one.stderr).contains("of these there are more: postgres, mariadb"),
+                    "{}",
+                    text(&one.stderr)
+                );
+                continue;
+            }
             let file = format!("{engine}-{compare}.toml");
             let wish = ["--engine", engine, "--compare", compare, "--warehouses", "3", "--minutes", "20"];
             let init = place.bakeoff(&[&["init", &file], &wish[..]].concat());

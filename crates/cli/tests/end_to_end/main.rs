@@ -55,4 +55,5 @@ mod sshd;
 mod together;
 mod toured;
 mod two_runs;
+mod versions;
 mod why;

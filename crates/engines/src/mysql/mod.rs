@@ -1,4 +1,4 @@
-//! MariaDB, as a server that we start from the image's binaries. Sessions reach any MariaDB or MySQL server by the wire
+//! MariaDB, as a server that we start from the machine's binaries. Sessions reach any MariaDB or MySQL server by the wire
 //! protocol that both share.
 //!
 //! Rows that an update matches count as changed even if their values stay the same, as on every other engine. A
@@ -24,6 +24,8 @@ pub mod session;
 pub mod settings;
 mod wire;
 
+pub use install::PLACES;
+
 use crate::entry::{EngineEntry, LosingSetting};
 use crate::own_server::most_sessions;
 
@@ -31,7 +33,7 @@ pub const KIND: &str = "mariadb";
 
 pub const ENTRY: EngineEntry = EngineEntry {
     kind: KIND,
-    meaning: "MariaDB as it is in the image, with InnoDB tables, started and stopped with each trial",
+    meaning: "MariaDB, the newest in the machine, with InnoDB tables, started and stopped with each trial",
     keys: settings::KEYS,
     remote: true,
     dialect: crate::statement::Dialect::Mysql,

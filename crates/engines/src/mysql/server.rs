@@ -5,7 +5,7 @@
 //! Everybody then needs a password, which is random for each start.
 
 use super::admin::open_admin;
-use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
+use super::install::{self, ABORT, ACCOUNTS, DATABASE, PLACES, base_option};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
@@ -30,19 +30,24 @@ const ROOT: &str = "root";
 /// The account for TCP, with a password.
 const VISITOR: &str = "bakeoff";
 
+/// Servers from before 2024 do not have this setting, and work as if it had this value.
+const NOT_EVERYWHERE: (&str, &str) = ("innodb_snapshot_isolation", "OFF");
+
 const PRODUCT: OwnProduct = OwnProduct { endpoint: Endpoint::Mysql, make_database, stop: Signal::TERM };
 
 pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShape) -> Result<OwnServer, ServerError> {
     let settings = settings::of(table, shape)?;
+    let programs = PLACES.find(table)?;
     let account = Account::choose(ACCOUNTS)?;
     // Each server needs its own folder for temporary tables: at its start a server removes all it finds, even those of
     // another server.
     let scratch = place.data.join("mariadb.tmp");
     private_folder(&scratch, account)?;
-    let data = install::make_if_missing(account, &scratch, place)?;
+    let data = install::make_if_missing(&programs, account, &scratch, place)?;
     let sockets = SocketFolder::make(&place.data, "mariadb.socket", account)?;
     let socket = sockets.for_server().join(SOCKET);
-    let launch = Launch::new(&[SERVER]).args(arguments(&data, &scratch, &socket, place.listen, &settings));
+    let launch = Launch::new(&[&programs.server]).args(["--no-defaults".to_owned(), base_option(&programs)]);
+    let launch = launch.args(arguments(&data, &scratch, &socket, place.listen, &settings));
     let launch = surroundings(launch, account, &place.data);
     let mut process = LoggedProcess::start("MariaDB", launch, &place.logs.join("mariadb.log"), ABORT)?;
     let root = Remote {
@@ -62,7 +67,7 @@ pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShap
     Ok(OwnServer { process, data, sockets, remote, report, product: PRODUCT })
 }
 
-/// The server's command line.
+/// The server's command line, without what has to come first.
 fn arguments(
     data: &Path,
     scratch: &Path,
@@ -71,8 +76,6 @@ fn arguments(
     settings: &ServerSettings,
 ) -> Vec<String> {
     let mut arguments = vec![
-        "--no-defaults".to_owned(),
-        "--basedir=/usr".to_owned(),
         format!("--datadir={}", data.display()),
         format!("--tmpdir={}", scratch.display()),
         format!("--socket={}", socket.display()),
@@ -86,7 +89,10 @@ fn arguments(
             .extend([format!("--bind-address={}", listened(address.ip())), format!("--port={}", address.port())]),
         None => arguments.push("--skip-networking".to_owned()),
     }
-    arguments.extend(settings.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-"))));
+    arguments.extend(settings.iter().map(|(name, value)| {
+        let where_known = if (*name, value.as_str()) == NOT_EVERYWHERE { "loose-" } else { "" };
+        format!("--{where_known}{}={value}", name.replace('_', "-"))
+    }));
     arguments
 }
 

@@ -1,4 +1,4 @@
-//! PostgreSQL, as a server that we start from the image's binaries, and sessions by its wire protocol.
+//! PostgreSQL, as a server that we start from the machine's binaries, and sessions by its wire protocol.
 //!
 //! Not supported, with the place for it: several statements under way in one session (`session` already counts the
 //! answers that are due). Clusters and replicas are not supported either.
@@ -16,6 +16,8 @@ pub mod session;
 pub mod settings;
 mod wire;
 
+pub use cluster::PLACES;
+
 use crate::entry::{EngineEntry, LosingSetting};
 use crate::own_server::most_sessions;
 use rustix::process::Signal;
@@ -27,7 +29,7 @@ const ABORT: Signal = Signal::QUIT;
 
 pub const ENTRY: EngineEntry = EngineEntry {
     kind: KIND,
-    meaning: "PostgreSQL, the newest in the image, started and stopped with each trial",
+    meaning: "PostgreSQL, the newest in the machine, started and stopped with each trial",
     keys: settings::KEYS,
     remote: true,
     dialect: crate::statement::Dialect::Postgres,

@@ -6,7 +6,7 @@
 
 use super::ABORT;
 use super::admin::open_admin;
-use super::cluster::{self, Programs};
+use super::cluster::{self, PLACES};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
@@ -42,14 +42,15 @@ const DATABASE: &str = "postgres";
 const PRODUCT: OwnProduct = OwnProduct { endpoint: Endpoint::Postgres, make_database, stop: Signal::INT };
 
 pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShape) -> Result<OwnServer, ServerError> {
-    let settings = settings::of(table, shape)?;
-    let programs = Programs::find(Path::new(cluster::INSTALLED))?;
+    let mut settings = settings::of(table, shape)?;
+    let checksums = settings.remove(settings::DATA_CHECKSUMS);
+    let programs = PLACES.find(table)?;
     let account = Account::choose(&[USER])?;
-    let data = cluster::make_if_missing(&programs, account, place)?;
+    let data = cluster::make_if_missing(&programs, checksums.as_deref(), account, place)?;
     let sockets = SocketFolder::make(&place.data, "postgres.socket", account)?;
     let words = arguments(&data, &sockets.for_server(), place.listen, &settings);
     let launch = || {
-        let launch = surroundings(Launch::new(&[programs.server()]).args(&words), account, &place.data);
+        let launch = surroundings(Launch::new(&[&programs.server]).args(&words), account, &place.data);
         LoggedProcess::start("PostgreSQL", launch, &place.logs.join("postgres.log"), ABORT)
     };
     let remote = Remote {

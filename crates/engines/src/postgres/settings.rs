@@ -1,12 +1,15 @@
 //! PostgreSQL's settings: keys, profiles, and how a profile derives them from a machine's shape.
 //!
-//! All are given on the server's command line, which overrides every file. So the data folder carries no settings, and
-//! the same loaded data serves trials with different settings.
+//! All but one are given on the server's command line, which overrides every file. So the data folder carries no settings, and
+//! the same loaded data serves trials with different settings. Whether pages have checksums is decided with the data folder.
 
 use crate::own_server::{ServerSettings, over_profile, seconds};
 use crate::server::{ServerError, ServerShape};
 use serde_json::{Map, Value};
 use settings::{Holds, Key, keys};
+
+/// The setting that no server can be given, only `initdb`.
+pub const DATA_CHECKSUMS: &str = "data_checksums";
 
 const LONGEST_CHECKPOINT_MS: u64 = 24 * 3_600_000;
 const ONE_TIB: u64 = 1 << 40;
@@ -30,6 +33,9 @@ pub const KEYS: &[Key] = keys! {
     fsync = "", Holds::Boolean, "whether the disk is asked to keep anything at all; sized: true";
     full_page_writes = "", Holds::Boolean, "whole pages in the log after a checkpoint, against torn pages; sized: true";
     autovacuum = "", Holds::Boolean, "cleaning up while running; on as PostgreSQL comes";
+    data_checksums = "", Holds::Boolean,
+        "whether pages have checksums, which is decided when the database is made; off as PostgreSQL comes before 18, on \
+         since; sized: false";
     huge_pages = "", Holds::Choice(&["off", "on", "try"]),
         "large memory pages for the server's cache; try as PostgreSQL comes";
 };
@@ -84,6 +90,8 @@ fn sized(ServerShape { vcpus, memory_bytes }: &ServerShape) -> ServerSettings {
         ("fsync", "on".to_owned()),
         ("synchronous_commit", "on".to_owned()),
         ("full_page_writes", "on".to_owned()),
+        // Versions differ in it as they come, so it would be compared along with them.
+        (DATA_CHECKSUMS, "off".to_owned()),
     ])
 }
 
@@ -112,6 +120,7 @@ mod tests {
     fn a_small_machine() {
         insta::assert_snapshot!(settings("{}", 2, 2 << 30).join("\n"), @"
         checkpoint_timeout=900s
+        data_checksums=off
         default_transaction_isolation=read committed
         effective_cache_size=1572864kB
         fsync=on
@@ -135,6 +144,7 @@ mod tests {
     fn a_large_machine() {
         insta::assert_snapshot!(settings("{}", 64, 512 << 30).join("\n"), @"
         checkpoint_timeout=900s
+        data_checksums=off
         default_transaction_isolation=read committed
         effective_cache_size=402653184kB
         fsync=on

@@ -11,9 +11,11 @@ use engines::secret::Secret;
 use engines::server::{Endpoint, ServerError, ServerPlace};
 use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::StatementId;
+use engines::version::ServerVersion;
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
+use std::fs::{self, Permissions};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
 pub fn a_restart_keeps_data<E: Engine>() {
@@ -137,6 +139,7 @@ fn postgres_says_what_is_in_force() {
         ("checkpoint_timeout", "7min"),
         ("fsync", "on"),
         ("full_page_writes", "on"),
+        ("data_checksums", "off"),
         ("server_encoding", "UTF8"),
         ("listen_addresses", ""),
     ];
@@ -335,10 +338,28 @@ fn a_database_left_half_made_is_made_anew() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };
     ground.server.into_inner().stop().unwrap();
     fs::rename(ground.place.data.join("postgres"), ground.place.data.join("postgres.unfinished")).unwrap();
-    let server = start::<Postgres>("{}", &ground.place);
+    let server = start::<Postgres>(r#"{ "data_checksums": true }"#, &ground.place);
     assert!(server.report().version.starts_with("PostgreSQL "));
+    assert_eq!(server.report().effective["data_checksums"], "on");
     server.stop().unwrap();
     assert!(!ground.place.data.join("postgres.unfinished").exists());
+}
+
+#[test]
+fn a_version_that_is_not_installed_is_refused_with_those_that_are() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    let report = ground.server.borrow().report().clone();
+    let here = ServerVersion::printed(&report.version).unwrap();
+    let started = |version: String| {
+        let table = serde_json::from_value(serde_json::json!({ "version": version })).unwrap();
+        let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen: None };
+        catalog::start("postgres", &table, &place, &SHAPE).map(|server| server.report().version.clone())
+    };
+    assert_eq!(started(here.major().to_string()).unwrap(), report.version);
+    let why = started("99".to_owned()).unwrap_err().to_string();
+    assert!(why.starts_with("PostgreSQL 99 is not in this machine; there is "), "{why}");
+    assert!(why.contains(&here.to_string()), "{why}");
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn it_says_what_is_in_force() {
         ("innodb_lock_wait_timeout", "7"),
         ("innodb_flush_method", "O_DIRECT"),
         ("innodb_doublewrite", "ON"),
+        ("innodb_snapshot_isolation", "OFF"),
         ("collation_server", "utf8mb4_bin"),
         ("log_bin", "OFF"),
         ("skip_networking", "ON"),

@@ -1,6 +1,6 @@
 //! Catalogs of a few invented entries, so that these tests do not depend on real ones, and a study to vary.
 
-use images::KernelChoice;
+use images::{KernelChoice, Recipe};
 use machines::machine::MachineError;
 use platforms::capabilities::{Capabilities, ImageUse, of_an_image};
 use platforms::entry::PlatformSettings;
@@ -106,13 +106,21 @@ fn data_bytes(_: &str, _: &str, table: &Map<String, Value>) -> Option<u64> {
     Some(table.get("warehouses")?.as_u64()? << 20)
 }
 
+/// A recipe, with the version of the invented server that is in it, if it says so.
+pub fn image(name: &str, version: Option<&str>) -> Recipe {
+    let engine = version.map(|_| "server".to_owned());
+    let (name, version, text) = (name.to_owned(), version.map(str::to_owned), format!("about = '{name}'"));
+    Recipe { name, engine, version, text, ..Recipe::default() }
+}
+
 pub fn catalogs() -> Catalogs {
     let kind = |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false, own_phases: false };
     Catalogs {
         engines: vec![Kind { remote: true, ..kind("server", ENGINE) }, kind("sqlite", EMBEDDED)],
         workloads: vec![kind("orders", WORKLOAD)],
         platforms: vec![kind("native", &[]), kind("vm", VM)],
-        images: vec!["server", "micro"],
+        images: vec![image("server", None), image("server-9", Some("9.2")), image("micro", None)],
+        recipes: StudyFiles::none(),
         files: StudyFiles::none(),
         codes: [("host-busy", true), ("check-violated", false)]
             .map(|(name, acceptable)| FindingCode { name, acceptable })

@@ -1,6 +1,6 @@
 //! Golden plans: the decided form of studies.
 
-use crate::fixture::{STUDY, against_itself, plan, plus, typed, with};
+use crate::fixture::{STUDY, against_itself, catalogs, host, image, plan, plus, typed, with};
 use insta::assert_snapshot;
 use record::phase::Phase;
 use record::plan::{Cell, Plan};
@@ -8,7 +8,8 @@ use record::precision::Precision;
 use record::trial::{ArrivalProcess, Pacing};
 use serde_json::{Value, json};
 use settings::{Bytes, TimeSpan};
-use study::{OfferedWork, PeakLimits, Placement, Storage, TypedCell};
+use std::rc::Rc;
+use study::{Against, Catalogs, OfferedWork, PeakLimits, Placement, Storage, StudyFiles, TypedCell};
 
 /// The order of trials, one block per line.
 fn order(plan: &Plan) -> String {
@@ -198,6 +199,42 @@ fn the_image_follows_the_engine_unless_it_is_given() {
     assert_eq!(image(STUDY), "server");
     assert_eq!(image(&with("\"server\"", "\"sqlite\"")), "micro");
     assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "micro");
+}
+
+#[test]
+fn the_version_that_an_engine_asks_for_decides_the_image_of_each_contender() {
+    let set = "platform = { kind = \"native\" }\nset = { \"engine.version\" = \"9\" }";
+    let plan = plan(&with("platform = { kind = \"native\" }", set));
+    let decided = |at: usize| {
+        let tables = plan.cells[at].settings.tables();
+        (tables["machine"]["image"].clone(), tables["engine"].get("version").cloned())
+    };
+    assert_eq!(decided(0), (json!("server-9"), Some(json!("9"))));
+    assert_eq!(decided(1), (json!("server"), None));
+    let differing = plan.cells[1].settings.differing(&plan.cells[0].settings);
+    let keys: Vec<&str> = differing.iter().map(|one| one.key.as_str()).collect();
+    for key in ["engine.version", "machine.image"] {
+        assert!(keys.contains(&key), "{keys:?}");
+    }
+    // What is loaded for one version is not given to another.
+    let engine = |at: usize| typed(&plan).typed()[at].engine.chosen.settings.get("version").cloned();
+    assert_eq!((engine(0), engine(1)), (Some(json!("9")), None));
+}
+
+#[test]
+fn a_recipe_of_the_studys_own_folder_is_in_its_plan() {
+    let own = |folder: &str| match folder {
+        "mine" => Ok(vec![image("server", Some("9.4")), image("unused", None)]),
+        _ => Err("no such folder".to_owned()),
+    };
+    let catalogs = Catalogs { recipes: StudyFiles(Rc::new(own)), ..catalogs() };
+    let text = with("seed = 7", "seed = 7\nrecipes = \"mine\"");
+    let text = text.replace("kind = \"server\"", "kind = \"server\"\nversion = \"9\"");
+    let plan = study::plan("x", &text, Against::Baseline, &catalogs, &host()).unwrap();
+    let expected = [("server".to_owned(), "about = 'server'".to_owned())].into_iter().collect();
+    assert_eq!(plan.recipes, expected, "the newest of that version, and only what is used");
+    let recipe = typed(&plan).typed()[0].recipe().unwrap();
+    assert_eq!((recipe.name.as_str(), recipe.text.as_str()), ("server", "about = 'server'"));
 }
 
 #[test]

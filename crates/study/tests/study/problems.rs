@@ -11,8 +11,8 @@ fn the_fixture_has_none() {
 #[test]
 fn unknown_keys_name_the_nearest_word() {
     assert_snapshot!(problems(&with("warehouses = 2", "warehouse = 2")), @r#"x.toml:14: workload.warehouse: unknown key; expected warehouses; did you mean "warehouses"?"#);
-    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, audit, contender, scenario, sweep, ablation; did you mean "seed"?"#);
-    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, audit, contender, scenario, sweep, ablation; did you mean "machine"?"#);
+    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, recipes, machine, platform, engine, workload, load, accept, audit, contender, scenario, sweep, ablation; did you mean "seed"?"#);
+    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, recipes, machine, platform, engine, workload, load, accept, audit, contender, scenario, sweep, ablation; did you mean "machine"?"#);
     assert_snapshot!(problems(&with("cache = ", "cash = ")), @"x.toml:27: platform.disk.cash: unknown key; expected one of adapter, cache (contender vm)");
     assert_snapshot!(problems(&plus("plattform = { kind = \"vm\" }\n")), @r#"x.toml:28: contender.plattform.kind: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load; did you mean "platform"?"#);
 }
@@ -132,7 +132,38 @@ fn combinations_a_platform_cannot_honour() {
 #[test]
 fn images_that_there_are_not() {
     assert_eq!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "no problem");
-    assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"mcro\"")), @r#"x.toml:7: machine.image: found "mcro"; expected "server" or "micro"; did you mean "micro"?"#);
+    assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"mcro\"")), @r#"x.toml:7: machine.image: found "mcro"; expected "server", "server-9" or "micro"; did you mean "micro"?"#);
+}
+
+/// The study with this in its table of the engine.
+fn with_version(version: &str) -> String {
+    with("kind = \"server\"", &format!("kind = \"server\"\nversion = {version}"))
+}
+
+#[test]
+fn versions_that_no_image_has() {
+    for version in ["9", "9.2", "9.2.1"] {
+        assert_eq!(problems(&with_version(&format!("\"{version}\""))), "no problem");
+    }
+    let image = |name: &str| with_version("\"9\"").replace("vcpus = 2", &format!("vcpus = 2\nimage = \"{name}\""));
+    assert_eq!(problems(&image("server-9")), "no problem");
+    // This recipe does not say what it holds; that is found out when the server starts.
+    assert_eq!(problems(&image("server")), "no problem");
+    let other = image("server-9").replace("version = \"9\"", "version = \"9.3\"");
+    let embedded = with_version("\"3\"").replace("kind = \"server\"", "kind = \"sqlite\"");
+    let told = [with_version("\"10\""), with_version("\"9beta\""), with_version("9"), other, embedded];
+    assert_snapshot!(told.map(|text| problems(&text)).join("\n"), @r#"
+    x.toml:11: engine.version: found "10"; expected "9.2", or a recipe of your own with version = "10" (key recipes)
+    x.toml:11: engine.version: found "9beta"; expected a version such as "17" or "11.8"
+    x.toml:11: engine.version: found 9; expected text in quotes
+    x.toml:12: engine.version: found "9.3"; expected "9.2", the version in machine.image = "server-9", or no machine.image
+    x.toml:11: engine.version: found "3"; expected no such key, because sqlite is part of bakeoff, in one version
+    "#);
+}
+
+#[test]
+fn folders_of_recipes_that_cannot_be_read() {
+    assert_snapshot!(problems(&with("seed = 7", "recipes = \"mine\"")), @r#"x.toml:2: recipes: found "mine"; expected a folder whose recipes can be read (no file can be read here)"#);
 }
 
 #[test]

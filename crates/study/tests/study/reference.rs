@@ -31,6 +31,11 @@ fn every_kind_is_told_with_its_keys() {
     # True or false; default false.
     shared_server = false
 
+    # Version of the server, such as "17" or "11.8": it chooses the image, or one of the servers that are installed where
+    # machines need no image; the newest in the machine unless given; not for sqlite.
+    # Text in quotes; absent unless given.
+    # version = "…"
+
     # An invented entry.
     # [engine]
     # kind = "sqlite"

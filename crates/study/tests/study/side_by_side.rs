@@ -176,7 +176,7 @@ fn databases_of_a_machine_share_its_memory_and_its_load_evenly() {
     let small = three.replace("clients = 4", "clients = 6").replace("\"1GiB\"", "\"128MiB\"");
     assert_snapshot!(problems(&small), @"x.toml:7: machine.memory: found 128 MiB for 3 databases; expected at least 192 MiB, 64 MiB for each");
     assert_snapshot!(problems(&three.replace("instances = 3", "instances = 65")), @"x.toml:11: engine.instances: found 65; expected a whole number from 1 to 64");
-    assert_snapshot!(problems(&three.replace("instances", "instance")), @r#"x.toml:11: engine.instance: unknown key; expected one of profile, instances, shared_server; did you mean "instances"?"#);
+    assert_snapshot!(problems(&three.replace("instances", "instance")), @r#"x.toml:11: engine.instance: unknown key; expected one of profile, instances, shared_server, version; did you mean "instances"?"#);
     assert_eq!(plan(&three.replace("clients = 4", "clients = 6")).cells[0].instances(), 3);
 }
 
