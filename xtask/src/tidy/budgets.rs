@@ -16,7 +16,7 @@ const BUDGETS: &[(&str, usize)] = &[
     ("engines", 8_700),
     ("fleet", 1_510),
     ("histograms", 540),
-    ("images", 2_370),
+    ("images", 2_510),
     ("machines", 2_720),
     ("platforms", 11_300),
     ("record", 5_250),
