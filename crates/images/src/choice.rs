@@ -349,11 +349,11 @@ pub(crate) mod tests {
         let refused = |word: &str| word.parse::<KernelChoice>().unwrap_err().to_string();
         assert_eq!(
             refused("cloud"),
-            "there is no kernel \"cloud\"; expected host, debian-12, debian-12-generic, debian-13, debian-13-generic or the path of \
-             a vmlinuz; did you mean \"debian-12\"?"
+            "there is no kernel `cloud` (did you mean `debian-12`?); there are: host, debian-12, debian-12-generic, debian-13, \
+             debian-13-generic, or the path of a vmlinuz"
         );
-        assert!(refused("generic").ends_with("did you mean \"debian-12-generic\"?"));
-        assert!(refused("debian13").ends_with("did you mean \"debian-13\"?"));
-        assert!(refused("boot/vmlinuz").ends_with("or the path of a vmlinuz"));
+        assert!(refused("generic").contains("(did you mean `debian-12-generic`?)"));
+        assert!(refused("debian13").contains("(did you mean `debian-13`?)"));
+        assert!(!refused("boot/vmlinuz").contains("did you mean"));
     }
 }

@@ -10,6 +10,7 @@ use crate::cache::{
 };
 use crate::choice::{BUILT_IN, DebianKernel, KernelChoice, KernelSource, in_file};
 use crate::modinfo::{self, ModinfoError};
+use crate::recipe::did_you_mean;
 use crate::tool::{MMDEBSTRAP, ToolError};
 use crate::tree::{self, TreeError};
 use sha2::{Digest, Sha256};
@@ -42,9 +43,9 @@ const LAYOUT: u32 = 2;
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     #[error(
-        "there is no kernel {word:?}; expected {} or the path of a vmlinuz{}",
-        KernelChoice::words().collect::<Vec<_>>().join(", "),
-        did_you_mean(KernelChoice::nearest(.word))
+        "there is no kernel `{word}`{}; there are: {}, or the path of a vmlinuz",
+        did_you_mean(KernelChoice::nearest(.word)),
+        KernelChoice::words().collect::<Vec<_>>().join(", ")
     )]
     Unknown { word: String },
     #[error("guests cannot boot this host's own kernel: {why}; kernel = \"debian-12\" boots one of Debian's")]
@@ -67,10 +68,6 @@ pub enum KernelError {
     Tree(#[from] TreeError),
     #[error(transparent)]
     Tool(#[from] ToolError),
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|word| format!("; did you mean {word:?}?")).unwrap_or_default()
 }
 
 /// A kernel and its manifest. It is put into the cache if it is not there.

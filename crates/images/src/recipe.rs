@@ -4,6 +4,7 @@
 //! `bakeoff image --recipes`, may add to them or replace one of the same name. This file reads and checks recipes; it builds nothing.
 
 use serde::Deserialize;
+use settings::nearest;
 use std::path::{Path, PathBuf};
 
 /// Recipes that are part of the binary: name and text.
@@ -31,9 +32,6 @@ const KEYS: &[&str] = &[
     "path",
     "text",
 ];
-
-/// A word is suggested in "did you mean" if it is at least this similar (Jaro-Winkler, 0 to 1).
-const SIMILAR_ENOUGH: f64 = 0.75;
 
 /// What goes into an image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,7 +99,7 @@ pub enum RecipeError {
     Unreadable { path: PathBuf, cause: std::io::Error },
 }
 
-fn did_you_mean(nearest: Option<&str>) -> String {
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default()
 }
 
@@ -134,7 +132,7 @@ pub fn find(name: &str, folder: Option<&Path>) -> Result<Recipe, RecipeError> {
     let known: Vec<String> = recipes.iter().map(|recipe| recipe.name.clone()).collect();
     recipes.into_iter().find(|recipe| recipe.name == name).ok_or_else(|| RecipeError::Unknown {
         name: name.to_owned(),
-        nearest: nearest(name, known.iter().map(String::as_str)),
+        nearest: nearest(name, known.iter().map(String::as_str)).map(str::to_owned),
         known,
     })
 }
@@ -163,8 +161,9 @@ fn parse(name: &str, file: &Path, text: &str) -> Result<Recipe, RecipeError> {
     let read: RecipeText = toml::from_str(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         let word = text.get(span.clone()).unwrap_or_default();
-        let suggestion = error.message().starts_with("unknown field").then(|| nearest(word, KEYS.iter().copied()));
-        invalid(line_of(text, span.start), error.message().to_owned(), suggestion.flatten())
+        let suggestion =
+            error.message().starts_with("unknown field").then(|| nearest(word, KEYS.iter().copied())).flatten();
+        invalid(line_of(text, span.start), error.message().to_owned(), suggestion.map(str::to_owned))
     })?;
     let recipe = Recipe {
         name: name.to_owned(),
@@ -232,14 +231,6 @@ fn is_plain_word(path: &Path) -> bool {
 /// The line number, from 1, of a byte of the text.
 fn line_of(text: &str, byte: usize) -> usize {
     1 + text.bytes().take(byte).filter(|&b| b == b'\n').count()
-}
-
-fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    known
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= SIMILAR_ENOUGH)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate.to_owned())
 }
 
 #[cfg(test)]
