@@ -1,6 +1,7 @@
 //! Where the programs of a server are, whoever packaged them: a distribution, a vendor's installer, or an archive that was
 //! unpacked by hand. Names of folders do not always have the version, so each server that is found is asked for it.
 
+use crate::account::Account;
 use crate::server::ServerError;
 use crate::version::ServerVersion;
 use machines::process::Launch;
@@ -25,6 +26,8 @@ pub struct ProgramPlaces {
     pub product: &'static str,
     /// By which arguments the server prints its version. It must not read a file of settings that may not fit.
     pub version_arguments: &'static [&'static str],
+    /// Accounts that the server may run under; the first that exists counts.
+    pub accounts: &'static [&'static str],
     /// Whether a server that prints this about itself is the product; others have a program of the same name.
     pub is_product: fn(&str) -> bool,
     /// Names of the server. Of several in one folder, the first counts.
@@ -55,10 +58,12 @@ impl FoundPrograms {
 type Asking<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
 impl ProgramPlaces {
-    /// The programs of the version that an engine's table asks for; of the newest unless it does.
+    /// The programs of the version that an engine's table asks for; of the newest unless it does. Anybody may have put a
+    /// program into such a folder, so it runs as the server will.
     pub fn find(&self, table: &Map<String, Value>) -> Result<FoundPrograms, ServerError> {
+        let account = Account::choose(self.accounts)?;
         self.find_below(Path::new("/"), table.get(VERSION).and_then(Value::as_str), &|server| {
-            printed(server, self.version_arguments)
+            printed(server, self.version_arguments, account)
         })
     }
 
@@ -149,8 +154,10 @@ fn names_like(folder: &Path, start: &str, end: &str) -> Vec<PathBuf> {
     found
 }
 
-fn printed(program: &Path, arguments: &[&str]) -> Result<String, String> {
-    let launch = Launch::new(&[program]).args(arguments).environment(&ENVIRONMENT);
+fn printed(program: &Path, arguments: &[&str], account: Account) -> Result<String, String> {
+    // Not our working folder, which the account may not be allowed to read.
+    let launch = Launch::new(&[program]).args(arguments).environment(&ENVIRONMENT).folder(Path::new("/"));
+    let launch = account.run(launch);
     launch.run(VERSION_LIMIT, &mut |_| ()).map(|ended| ended.stdout).map_err(|error| error.to_string())
 }
 
@@ -285,10 +292,23 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_what_the_program_prints() {
-        let told = printed(Path::new("/bin/true"), &["--version"]).unwrap();
+    fn the_version_is_what_the_program_prints_to_the_account_of_the_server() {
+        let account = Account::choose(&["nobody"]).unwrap();
+        let told = printed(Path::new("/bin/true"), &["--version"], account).unwrap();
         assert!(ServerVersion::printed(&told).is_some(), "{told}");
-        let why = printed(Path::new("/bin/false"), &["--version"]).unwrap_err();
+        let why = printed(Path::new("/bin/false"), &["--version"], account).unwrap_err();
         assert!(why.contains("false failed"), "{why}");
+        let user = printed(Path::new("/usr/bin/id"), &["--user"], account).unwrap();
+        assert_ne!(user.trim(), "0");
+    }
+
+    #[test]
+    fn the_docs_list_every_place() {
+        let docs = include_str!("../../../docs/images.md");
+        for places in [crate::postgres::PLACES, mysql::PLACES] {
+            let listed: Vec<String> = places.folders.iter().map(|folder| format!("`{folder}`")).collect();
+            assert!(docs.contains(&listed.join(", ")), "{listed:?}");
+            assert!(places.servers.iter().chain(places.makers).all(|name| docs.contains(&format!("`{name}`"))));
+        }
     }
 }

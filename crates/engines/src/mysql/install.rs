@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 pub const PLACES: ProgramPlaces = ProgramPlaces {
     product: "MariaDB",
     version_arguments: &["--no-defaults", "--version"],
+    // MariaDB refuses to run as root. Debian's package of a whole server makes the first account. The package of the bare
+    // server makes none, and the second exists everywhere.
+    accounts: &["mysql", "nobody"],
     is_product: |printed| printed.contains("MariaDB"),
     servers: &["mariadbd", "mysqld"],
     makers: &["mariadb-install-db", "mysql_install_db"],
@@ -26,10 +29,6 @@ pub const PLACES: ProgramPlaces = ProgramPlaces {
         "/opt/mariadb*/bin",
     ],
 };
-
-/// MariaDB refuses to run as root. Debian's package of a whole server makes the first account. The package of the bare
-/// server makes none, and the second exists everywhere.
-pub const ACCOUNTS: &[&str] = &["mysql", "nobody"];
 
 /// The database with all our tables. Text compares by its bytes, as on every other engine.
 pub const DATABASE: &str = "bakeoff";

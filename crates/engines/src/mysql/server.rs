@@ -5,7 +5,7 @@
 //! Everybody then needs a password, which is random for each start.
 
 use super::admin::open_admin;
-use super::install::{self, ABORT, ACCOUNTS, DATABASE, PLACES, base_option};
+use super::install::{self, ABORT, DATABASE, PLACES, base_option};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
@@ -38,7 +38,7 @@ const PRODUCT: OwnProduct = OwnProduct { endpoint: Endpoint::Mysql, make_databas
 pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShape) -> Result<OwnServer, ServerError> {
     let settings = settings::of(table, shape)?;
     let programs = PLACES.find(table)?;
-    let account = Account::choose(ACCOUNTS)?;
+    let account = Account::choose(PLACES.accounts)?;
     // Each server needs its own folder for temporary tables: at its start a server removes all it finds, even those of
     // another server.
     let scratch = place.data.join("mariadb.tmp");

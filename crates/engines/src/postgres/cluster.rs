@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 pub const PLACES: ProgramPlaces = ProgramPlaces {
     product: "PostgreSQL",
     version_arguments: &["--version"],
+    accounts: &["postgres"],
     is_product: |printed| printed.contains("(PostgreSQL)"),
     servers: &["postgres"],
     makers: &["initdb"],

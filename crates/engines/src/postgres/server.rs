@@ -45,7 +45,7 @@ pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShap
     let mut settings = settings::of(table, shape)?;
     let checksums = settings.remove(settings::DATA_CHECKSUMS);
     let programs = PLACES.find(table)?;
-    let account = Account::choose(&[USER])?;
+    let account = Account::choose(PLACES.accounts)?;
     let data = cluster::make_if_missing(&programs, checksums.as_deref(), account, place)?;
     let sockets = SocketFolder::make(&place.data, "postgres.socket", account)?;
     let words = arguments(&data, &sockets.for_server(), place.listen, &settings);
